@@ -173,7 +173,7 @@ class Client:
         """The schemas of the registry, each fetched on first use. Raises UsageError if no registry is configured."""
         if self._schemas is None:
             if self._registry is None:
-                raise UsageError("no schema registry is named: schema.registry.url says where it is")
+                raise UsageError("no schema registry is set: set schema.registry.url")
             from kcli.registry.lookup import open_schemas
 
             own = self.settings
@@ -279,7 +279,7 @@ class Client:
             from kcli.consumer.selection import Selection, start_of
 
             if stop_at_end and group is not None:
-                raise UsageError("stop_at_end: a group has no end; read without a group")
+                raise UsageError("stop_at_end cannot be used with a group; read without a group")
             begin = start_of(start, own.reset, group=group is not None)
             selection = Selection(
                 topics=topics, group=group is not None, start=begin, stop_at_end=stop_at_end, isolation=own.isolation
@@ -287,7 +287,7 @@ class Client:
             if isinstance(start, str) and (group is not None or settings is None):
                 own = own.replace(reset=start)
         elif start is not None or stop_at_end:
-            raise UsageError("which topics? start and stop_at_end go with consumer('orders', …)")
+            raise UsageError("start and stop_at_end need topics: consumer('orders', …)")
         self._make_room(own)
         client, observer = self.settings, self._observer
         consumer = Consumer(

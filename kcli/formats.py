@@ -142,7 +142,7 @@ class _ByRegistry(Format):
         self.kind, self.name = kind, {AVRO: "Avro", PROTOBUF: "Protobuf", JSON: "JSON by a schema"}[kind]
         self._registry = Registry(registry) if isinstance(registry, str) else registry
         if register and schema is None:
-            raise UsageError("register=True goes with schema=: which schema is registered")
+            raise UsageError("register=True requires schema=: which schema is registered")
         self._schema, self._subject, self._register, self._message = schema, subject, register, message
         self._reading: dict[str, Any] = {}
         self._writing: dict[tuple[str, str], tuple[Schema, Encode]] = {}  # by topic and kind

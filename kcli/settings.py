@@ -173,7 +173,9 @@ class ProducerSettings(Checked):
     def too_large(self, size: int) -> str:
         """Return the reason why a record of this size is rejected."""
         if size > self.max_request_size:
-            return f"a record of {size} bytes is more than a request takes ({self.max_request_size}, max.request.size)"
+            return (
+                f"a record of {size} bytes is larger than a request can be ({self.max_request_size}, max.request.size)"
+            )
         most = f"({self.max_decompressed}, max.decompressed.bytes)"
         return f"a record of {size} bytes is more than consumers decompress {most}"
 
@@ -239,8 +241,8 @@ class GroupSettings(Checked):
             for name, property_name in COORDINATORS.items():
                 if getattr(self, name) != getattr(DEFAULT_GROUP, name):
                     raise UsageError(
-                        f"{name} ({property_name}) does not go with group.protocol=consumer:"
-                        " the group's coordinator decides it"
+                        f"{name} ({property_name}) cannot be used with group.protocol=consumer:"
+                        " the group coordinator decides it"
                     )
             return
         if self.remote_assignor is not None:
@@ -292,7 +294,7 @@ def parse_bootstrap(text: str, default_port: int = DEFAULT_PORT) -> tuple[Addres
         if Address(host, port) not in found:
             found.append(Address(host, port))
     if not found:
-        raise WrongAddress("there is no address in it; write host:port, several with commas between")
+        raise WrongAddress("it has no address; write host:port, several separated by commas")
     return tuple(found)
 
 
@@ -315,7 +317,7 @@ def _v6(name: str, shown: str) -> tuple[str, str]:
     if _is_v6(host) and port.isdecimal() and (not _is_v6(name) or host == "::1" or 9092 <= int(port) <= 9099):
         return host, port
     if not _is_v6(name):
-        raise WrongAddress(f"{shown} has more than one port; write host:port, several with commas between")
+        raise WrongAddress(f"{shown} has more than one port; write host:port, several separated by commas")
     return name, ""
 
 

@@ -104,7 +104,7 @@ def test_the_library_says_a_sentence_of_its_own_and_a_face_adds_what_it_knows(mo
     [
         ("where is empty", "--where is empty"),
         ("offset 7-: expected", "-o 7-: expected"),
-        ("partition_by: a is named twice", "--partition-by: a is named twice"),
+        ("partition_by: a is given twice", "--partition-by: a is given twice"),
         ("key_grep (: missing )", "--key-grep (: missing )"),
     ],
 )

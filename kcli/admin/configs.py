@@ -215,7 +215,7 @@ async def list_resources(cluster: Cluster, kind: str) -> list[str]:
 
     version = (await (await cluster.anyone()).versions()).get(ListConfigResourcesRequest.api_key, (0, 1))[1]
     if version == 0 and kind != "client-metrics":
-        raise UnsupportedVersion(f"brokers before Kafka 4.1 do not list what {kind}s have configs")
+        raise UnsupportedVersion(f"brokers before Kafka 4.1 do not list the {kind}s that have configs")
     answer = await ask_anyone(cluster, ListConfigResourcesRequest(resource_types=[KINDS[kind]] if version else []))
     if answer.error_code:
         raise BrokerError(codes.of(answer.error_code), kind, api=ListConfigResourcesRequest.api_key)
@@ -230,9 +230,11 @@ def resource(kind: str, name: str) -> Resource:
     if kind not in KINDS:
         from kcli.text.suggest import did_you_mean
 
-        raise UsageError(f"{kind}: configs are of a {', '.join(KINDS)}{did_you_mean(kind, KINDS)}")
+        raise UsageError(
+            f"{kind}: unknown kind of resource; configs belong to a {', '.join(KINDS)}{did_you_mean(kind, KINDS)}"
+        )
     if kind in ("broker", "logger") and not name.isdecimal() and not (kind == "broker" and not name):
-        raise UsageError(f"{kind} {name}: a broker is named by its id, such as 1")
+        raise UsageError(f"{kind} {name}: expected the id of a broker, such as 1")
     return Resource(kind, name)
 
 
@@ -334,5 +336,5 @@ def _number(topic: str, configs: list[Config] | KcliError) -> int | KcliError:
     if text is None:
         return KcliError(f"{topic}: the broker does not report {MIN_ISR}")
     if (number := whole_number(text)) is None:
-        return KcliError(f"{topic}: the broker reports {MIN_ISR}={text[:40]}, which is no number of replicas")
+        return KcliError(f"{topic}: the broker reports {MIN_ISR}={text[:40]}, which is not a number of replicas")
     return number

@@ -85,11 +85,11 @@ def entity(names: Mapping[str, str | None]) -> Entity:
     name, an address together with anything else."""
     for kind, name in names.items():
         if kind not in KINDS:
-            raise UsageError(f"quotas are for a {', a '.join(KINDS)}, not for a {kind}")
+            raise UsageError(f"quotas apply to a {', a '.join(KINDS)}, not to a {kind}")
         if name == "":
-            raise UsageError(f"an empty {kind} has no quotas; the default of all is {DEFAULT}")
+            raise UsageError(f"an empty {kind} has no quotas; the default for all is {DEFAULT}")
     if not names:
-        raise UsageError("quotas are for a user, a client-id, both, or an ip")
+        raise UsageError("quotas apply to a user, a client-id, both, or an ip")
     if IP in names and len(names) > 1:
         raise UsageError("an ip quota cannot be combined with a user or a client id")
     return Entity(parts=tuple((kind, names[kind]) for kind in KINDS if kind in names))
@@ -151,7 +151,7 @@ async def describe_quotas(
         for value in row.values:
             if not isfinite(value.value):
                 raise DecodeError(
-                    f"the broker says that the quota {value.key} of {at} is {value.value}, which is no limit"
+                    f"the broker reports {value.value} for the quota {value.key} of {at}, which is not a valid limit"
                 )
         quotas[at] = {item.key: item.value for item in sorted(row.values, key=lambda item: item.key)}
     return dict(sorted(quotas.items(), key=lambda item: _order(item[0])))

@@ -122,7 +122,7 @@ def _pair(principal: str) -> tuple[str, str]:
     """Raises UsageError."""
     kind, colon, name = principal.partition(":")
     if not (kind and colon and name):
-        raise UsageError(f"{principal}: a principal is KIND:NAME, such as User:bob")
+        raise UsageError(f"{principal}: expected KIND:NAME, such as User:bob")
     return kind, name
 
 

@@ -73,7 +73,7 @@ async def alter_credentials(
     """Set passwords, and `remove` credentials (user, mechanism); return the error of each, or None. Kafka accepts one
     change per user in a request, so a user with two mechanisms needs two, one after the other."""
     given: list[Password | tuple[str, str]] = [*remove, *set]
-    unknown = KcliError("kcli does not know this mechanism: it may be too old for it")
+    unknown = KcliError("unknown mechanism; this kcli may be too old for it")
     done: dict[tuple[str, str], KcliError | None] = {_key(change): unknown for change in given}
     changes = [change for change in given if _key(change)[1] in MECHANISMS]
     while changes:

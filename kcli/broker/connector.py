@@ -140,7 +140,7 @@ class Opening:
             self._name = self._by_way(self._name)
 
     def _by_way(self, name: str) -> str:
-        return f"{name} by way of {self._there.host}:{self._there.port}"
+        return f"{name} via {self._there.host}:{self._there.port}"
 
     async def connect(self, in_flight: int, on_lost: Callable[[Connection], None]) -> Connection:
         """Return a connection with negotiated versions. Raises ConnectError (AuthError), KcliError."""
@@ -213,9 +213,9 @@ class Opening:
             return connection
         what = "expect TLS or SASL (security.protocol)"
         if self._access is not None and self._access.context is not None:
-            what = "want a client certificate (ssl.keystore.location)"
+            what = "require a client certificate (ssl.keystore.location)"
         raise ConnectError(
-            f"{self._name} closed the connection at the first request: it may {what}, or not be a Kafka listener"
+            f"{self._name}  closed the connection on the first request: it may {what}, or it is not a Kafka listener"
         )
 
     async def _greet(self, connection: Connection, end: float, version: int) -> None:
@@ -227,7 +227,7 @@ class Opening:
             )
         except DeadlineExceeded as slow:
             raise ConnectError(
-                f"{self._name} accepts connections and does not answer ApiVersions: is it a Kafka listener?"
+                f"{self._name} accepts connections but does not answer ApiVersions: is it a Kafka listener?"
             ) from slow
 
     async def _secure(self, connection: Connection, end: float) -> None:
@@ -315,7 +315,7 @@ def _reason(problem: OSError) -> str:
     if isinstance(problem, ConnectionRefusedError):
         return "connection refused: nothing listens there"
     if isinstance(problem, TimeoutError):
-        return "no answer: the address may be wrong or behind a firewall"
+        return "no response: the address may be wrong or behind a firewall"
     from os import strerror
 
     return strerror(problem.errno) if problem.errno else str(problem)

@@ -32,7 +32,9 @@ class NoBlocks(KcliError):
     """The cluster supports only single addresses as hosts of ACLs."""
 
     def __init__(self, host: str) -> None:
-        super().__init__(f"{host}: this cluster takes no blocks of addresses, which need metadata.version 4.4-IV1")
+        super().__init__(
+            f"{host}: this cluster does not support blocks of addresses; they need metadata.version 4.4-IV1"
+        )
 
 
 async def plan(cluster: Cluster, adding: Sequence[Acl], removing: Sequence[Acl]) -> Plan:

@@ -134,7 +134,7 @@ class Said(Frozen):
     def check(self) -> None:
         """Raise UsageError for --yes alone without a terminal, where no question would be asked."""
         if self.yes and not self.execute and not self.terminal:
-            raise UsageError("--yes answers a question, and without a terminal none is asked; add --execute")
+            raise UsageError("--yes works only on a terminal, where kcli asks for confirmation; add --execute")
 
     def applies(self, count: int, noun: str, *, by_pattern: bool, destroys: bool) -> bool:
         """Whether to apply a plan that changes `count` things without asking; False means that the user has to confirm.
@@ -143,7 +143,7 @@ class Said(Frozen):
         expected.
         """
         if self.expect is not None and not by_pattern:
-            raise UsageError("--expect is the number of names that a pattern matches; the line has no pattern")
+            raise UsageError("--expect needs a pattern in the command; it is the number of matching names")
         matched = f"{count} {noun}{'' if count == 1 else 's'} {'matches' if count == 1 else 'match'}"
         if self.expect not in (None, count):
             raise UsageError(f"--expect {self.expect}: {matched}; nothing was changed")
@@ -151,7 +151,7 @@ class Said(Frozen):
             if self.execute and (self.yes or self.expect is not None):
                 return True
             if not self.terminal:
-                wanted = f"add --execute --expect {count}, or --execute --yes for any number"
+                wanted = f"add --execute --expect {count}, or --execute --yes for any number of matches"
                 raise UsageError(f"{matched}; nothing was changed: {wanted}")
             return False
         return self.execute or self.yes

@@ -98,7 +98,7 @@ def _level(verb: str, name: str, level: int | None, known: Mapping[str, Feature]
     how = UPGRADE if new > old else UNSAFE_DOWNGRADE if unsafe else SAFE_DOWNGRADE
     if verb != "set" and (verb == "upgrade") != (how == UPGRADE):
         row.about = name
-        row.settle(KcliError(f"{name} is at {old}, so {new} is no {verb}"))
+        row.settle(KcliError(f"cannot {verb} {name} to {new}: it is at {old}"))
         return row
     row.how = how
     return row
@@ -158,7 +158,7 @@ async def plan_unregister(cluster: Cluster, ids: Iterable[int], *, force: bool =
         if row.state is None:
             row.settle(KcliError(f"unknown broker {number}; known: {', '.join(map(str, sorted(brokers)))}"))
         elif row.state == "up" and not force:
-            up = KcliError(f"broker {number} is up: stop it first, or it runs on without a registration")
+            up = KcliError(f"broker {number} is up: stop it first, or it keeps running without a registration")
             row.settle(up.hinted("force-unregister"))
         rows.append(row)
     made = Plan(rows=list(rows))
@@ -191,7 +191,7 @@ async def plan_unregister_controllers(cluster: Cluster, ids: Iterable[int], *, f
         name = f"controller {number}"
         row = UnregisteredRow(name=name, about=name, node=number, state=roles.get(number))
         if row.state is not None and not force:
-            votes = KcliError(f"{name} votes in the quorum: remove its vote and stop it first")
+            votes = KcliError(f"{name} is a voter of the quorum: remove its vote and stop it first")
             row.settle(votes.hinted("force-unregister"))
         rows.append(row)
 

@@ -89,7 +89,7 @@ def once(operations: list[Operation]) -> list[Operation]:
     """Return the operations. Raises UsageError for a config that is listed twice."""
     names = [operation.name for operation in operations]
     if twice := {name for name in names if names.count(name) > 1}:
-        raise UsageError(f"{', '.join(sorted(twice))}: named twice")
+        raise UsageError(f"{', '.join(sorted(twice))}: given twice")
     return operations
 
 

@@ -43,7 +43,9 @@ async def plan(
     prefix = await _prefix(cluster, group)
     name = f"{prefix}{group}" if topic is None else topic
     if not name.startswith(prefix):
-        raise UsageError(f"{name}: this cluster takes topics that begin with {prefix} as dead-letter queues ({PREFIX})")
+        raise UsageError(
+            f"{name}: this cluster accepts only topics that begin with {prefix} as dead-letter queues ({PREFIX})"
+        )
     values = {QUEUE: name} | ({} if copies is None else {COPIES: str(copies).lower()})
     declared = Declared(
         topics={name: Topic(partitions=partitions, replication=replication, settings=_settings({ENABLED: "true"}))},
@@ -74,11 +76,11 @@ async def _prefix(cluster: Cluster, group: str) -> str:
     level = next((one.level for one in await features(cluster) if one.name == FEATURE), None) or 0
     if level < LEVEL:
         raise KcliError(
-            f"dead-letter queues need {FEATURE} {LEVEL}, which Kafka has from 4.4 on; the level here is {level}"
+            f"dead-letter queues need {FEATURE} {LEVEL} (Kafka 4.4 or newer); the level of this cluster is {level}"
         ).hinted("upgrade-feature", feature=FEATURE, level=LEVEL)
     found = (await find_groups(Coordinators(cluster), [group]))[0][group]
     if isinstance(found, Described) and found.type != "share":
-        raise KcliError(f"{group}: this is a {found.type} group; share groups have dead-letter queues")
+        raise KcliError(f"{group}: this is a {found.type} group; only share groups have dead-letter queues")
     (node, *_) = await cluster.nodes()
     at = Resource("broker", str(node.id))
     configs = (await describe_configs(cluster, [at], names=[PREFIX]))[at]

@@ -44,7 +44,7 @@ def plan(partitions: Mapping[TopicPartition, Partition], *, unclean: bool = Fals
     if not needed:
         return made
     if unclean:
-        loses = "loses the records that only the missing replicas have, for good. If a broker can come back, let it."
+        loses = "permanently loses records that only the missing replicas have. If a broker can come back, wait for it."
         made.warnings.append(f"WARNING: an unclean election of {counted(len(needed), 'partition')} {loses}")
 
     async def apply(cluster: Cluster) -> None:

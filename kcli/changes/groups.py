@@ -113,7 +113,7 @@ def _unread(group: str, commits: Commits | KcliError | None) -> KcliError | None
     if problem is None:
         return None
     return KcliError(
-        f"{group}: its committed offsets cannot be read, so they could not be restored ({problem})"
+        f"{group}: its committed offsets cannot be read, so undo could not restore them ({problem})"
     ).hinted("delete-without-undo")
 
 
@@ -126,7 +126,7 @@ async def _delete_topics(cluster: Cluster, rows: list[GroupRow]) -> None:
     gone = {name: row for row in rows if row.result == "deleted" for name in row.internal_topics or ()}
     for name, result in (await delete_topics(cluster, list(gone))).items() if gone else ():
         if isinstance(result, KcliError) and not isinstance(result, TopicMissing):
-            gone[name].error = KcliError(f"the group is deleted, its topic {name} is not: {result}")
+            gone[name].error = KcliError(f"the group is deleted, but its topic {name} is not: {result}")
 
 
 # -- members ---------------------------------------------------------------------------------------------------------
@@ -187,5 +187,5 @@ def one_member(group: Described, word: str) -> Member | None:
     )
     if len(fitting) > 1:
         shown = ", ".join(member.member_id for member in fitting[:5]) + (", …" if len(fitting) > 5 else "")
-        raise UsageError(f"{group.group}: {word} fits {len(fitting)} members ({shown}): name one")
+        raise UsageError(f"{group.group}: {word} matches {len(fitting)} members ({shown}): choose one")
     return fitting[0] if fitting else None

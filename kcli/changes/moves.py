@@ -125,7 +125,7 @@ async def plan(
         if at not in layout.replicas:
             made.failed[about(at)] = KcliError(f"{about(at)}: unknown partition")
         elif unknown:
-            made.failed[about(at)] = KcliError(f"{about(at)}: broker {unknown[0]} is not there")
+            made.failed[about(at)] = KcliError(f"{about(at)}: broker {unknown[0]} does not exist")
         else:
             made.wanted[at] = brokers
             if brokers != layout.target(at):
@@ -163,7 +163,7 @@ async def _few_replicas(cluster: Cluster, layout: Layout, changes: Assignment) -
     for topic, needed in (await min_isr(cluster, least) if least else {}).items():
         replicas = f"WARNING: {topic} will have {counted(least[topic], 'replica')}"
         if isinstance(needed, KcliError):
-            sentences.append(f"{replicas}, and {MIN_ISR} is not known: {needed}")
+            sentences.append(f"{replicas}, and {MIN_ISR} is unknown: {needed}")
         elif needed > least[topic]:
             sentences.append(f"{replicas} and {MIN_ISR}={needed}: no producer can write to it with acks=all")
     return sentences
@@ -199,13 +199,13 @@ async def place(
     for node, count in sorted(Counter(node for brokers in some.values() for node in brokers).items()):
         if node not in layout.racks:
             its = counted(count, "replica")
-            warnings.append(f"WARNING: broker {node} is not there; its {its} would be made elsewhere")
+            warnings.append(f"WARNING: broker {node} is not available; its {its} would be created elsewhere")
     made.warnings[:0] = warnings
     return made
 
 
 def _left_out(moving: Sequence[TopicPartition]) -> str:
-    return f"{counted(len(moving), 'partition')} on the way already, such as {about(moving[0])}: not in this plan"
+    return f"{counted(len(moving), 'partition')} already moving, such as {about(moving[0])}: not in this plan"
 
 
 def _brokers_to_use(layout: Layout, placement: Placement) -> dict[int, str | None]:
@@ -216,13 +216,13 @@ def _brokers_to_use(layout: Layout, placement: Placement) -> dict[int, str | Non
             raise UsageError(f"unknown broker {node}; known: {', '.join(map(str, sorted(layout.racks)))}")
     usable = [node for node in only if node not in placement.leaving]
     if not usable:
-        raise UsageError("no broker is left to move to")
+        raise UsageError("no broker is left to move replicas to")
     racks = {node: layout.racks[node] for node in usable}
     if not placement.by_rack:
         return dict.fromkeys(racks)
     without = [node for node, rack in racks.items() if rack is None]
     if without and len(without) < len(racks):
-        raise UsageError(f"broker {without[0]} has no rack and others have").hinted("without-racks")
+        raise UsageError(f"broker {without[0]} has no rack, but others do").hinted("without-racks")
     return racks
 
 
@@ -292,7 +292,7 @@ def _emptied(mine: list[LogDir], some: Mapping[Replica, tuple[str, int]], away: 
     """Move everything to the other directories, always to the emptiest, the largest first."""
     sizes = {place.directory: place.size for place in mine if place.directory != away and not place.cordoned}
     if not sizes:
-        raise UsageError(f"broker {mine[0].broker} has no other directory than {away}")
+        raise UsageError(f"broker {mine[0].broker} has no directory except {away}")
     moves: dict[Replica, str] = {}
     for at, (_, size) in sorted(some.items(), key=lambda item: (-item[1][1], item[0])):
         moves[at] = min(sizes, key=lambda name: (sizes[name], name))

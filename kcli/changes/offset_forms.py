@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Prepare = Callable[[Cluster, list[TopicPartition]], Awaitable[Form]]
     """Asks the cluster about some partitions; returns where each of them is reset to."""
 
-NOTHING = "nothing is committed to shift from"
+NOTHING = "no committed offset to shift"
 
 
 class Wanted(Value):
@@ -56,7 +56,7 @@ def current(at: TopicPartition, standing: PartitionOffsets) -> Wanted:
     --to-current)."""
     if standing.old is not None:
         return Wanted(commit=standing.old, exact=True)
-    return Wanted(commit=OffsetAndMetadata(offset=standing.end), note="nothing is committed: the end")
+    return Wanted(commit=OffsetAndMetadata(offset=standing.end), note="nothing is committed: set to the end")
 
 
 def offset(number: int) -> Form:
@@ -110,7 +110,9 @@ async def at_time(cluster: Cluster, partitions: Iterable[TopicPartition], moment
         if not isinstance(place, LogOffset):
             return place
         if place.offset < 0:
-            return Wanted(commit=OffsetAndMetadata(offset=standing.end), note="no record is that recent: the end")
+            return Wanted(
+                commit=OffsetAndMetadata(offset=standing.end), note="no record is that recent: set to the end"
+            )
         return Wanted(commit=OffsetAndMetadata(offset=place.offset))
 
     return form
@@ -131,7 +133,7 @@ def place(text: str, now: int) -> tuple[Prepare, int | None]:
         return _by_partition({number: form_at(bound) for number, bound in range.starts.items()}), None
     start = range.start
     if start is None or range.stop is not None:
-        raise UsageError(f"to {text}: a range has two ends; name one place").hinted(OPTION)
+        raise UsageError(f"to {text}: this is a range; give a single position").hinted(OPTION)
     return form_at(start), start.value if start.kind == "time" else None
 
 
@@ -163,14 +165,14 @@ def _by_partition(places: dict[int, Prepare]) -> Prepare:
         missing = places.keys() - {at.partition for at in partitions}
         if missing:
             one = min(missing)
-            raise UsageError(f"to {one}=…: there is no partition {one} among those to reset").hinted(OPTION)
+            raise UsageError(f"to {one}=…: partition {one} is not among the partitions to reset").hinted(OPTION)
         forms: dict[int, Form] = {}
         for number, place in places.items():
             forms[number] = await place(cluster, [at for at in partitions if at.partition == number])
 
         def form(at: TopicPartition, standing: PartitionOffsets) -> Wanted | KcliError:
             if at.partition not in forms:
-                return Wanted(keep=True, note="no place is named for it")
+                return Wanted(keep=True, note="no position is given for it")
             return forms[at.partition](at, standing)
 
         return form
@@ -194,7 +196,7 @@ class Rewind(Frozen):
             if standing.old is None:
                 return Wanted(keep=True, note=NOTHING)
             if standing.old.offset <= standing.start:
-                return Wanted(keep=True, note="nothing that it has read is left")
+                return Wanted(keep=True, note="no record that it has read is left")
             found = places[at] if at in places else times[at]
             if not isinstance(found, LogOffset):
                 return found if isinstance(found, KcliError) else KcliError(f"{at.topic} [{at.partition}]: no time")

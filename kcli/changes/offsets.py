@@ -158,7 +158,7 @@ async def plan_copy(
     if target.missing:
         return Plan(failed={source: await missing(cluster, source)})
     if target.share:
-        raise KcliError(f"{source}: a share group has no committed offsets to copy; its state is kept by record")
+        raise KcliError(f"{source}: a share group has no committed offsets to copy; its state is kept per record")
     if target.refusal is not None and not isinstance(target.refusal, GroupLive):
         raise target.refusal  # an active group can be copied from
     for at, problem in bad(target.commits).items():
@@ -292,8 +292,8 @@ def _subscribed(target: Target, topic: str) -> KcliError | None:
     if not readers:
         return None
     return Subscribed(
-        f"{target.group}: {topic} is read by {some_members(readers)}; what is committed of it can be deleted when no "
-        "member is subscribed to it"
+        f"{target.group}: {topic} is read by {some_members(readers)}; its offsets can be deleted only when no member "
+        f"is subscribed to it"
     )
 
 
@@ -308,8 +308,8 @@ def _refuse_parts_of_topics(target: Target, rows: Iterable[OffsetRow]) -> None:
     for topic, some in gone.items():
         if {at for at in target.committed if at.topic == topic} - {row.at for row in some}:
             error = KcliError(
-                f"{target.group}: a share group forgets all partitions of a topic or none: delete its offsets of the "
-                f"whole topic {topic}"
+                f"{target.group}: a share group can only forget all partitions of a topic: delete its offsets for "
+                f"the whole topic {topic}"
             )
             for row in some:
                 _refuse(row, error)

@@ -216,7 +216,7 @@ async def _set_group(client: RegistryClient, group: Group, force: bool) -> None:
 def refuse_folder(registry: OpenRegistry) -> None:
     """Raise UsageError if a folder is used instead of a registry."""
     if registry.folder:
-        raise UsageError(f"{registry.name} is a folder, which kcli only reads")
+        raise UsageError(f"{registry.name} is a folder, which kcli can only read")
 
 
 def _outcome(problem: KcliError) -> KcliError:
@@ -296,7 +296,7 @@ async def plan_deletion(
     refuse_folder(registry)
     client, softly = registry.client, registry.client.deletes_softly
     if not (permanent or softly):
-        raise UsageError(f"{registry.name} has no soft deletion").hinted("delete-permanently")
+        raise UsageError(f"{registry.name} does not support soft deletion").hinted("delete-permanently")
     made = Plan()
     rows: list[VersionRow] = []
     whole: dict[str, list[VersionRow]] = {}

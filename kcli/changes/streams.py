@@ -69,7 +69,7 @@ async def plan(cluster: Cluster, wanted: Reset) -> Plan:
             forced = target.refusal is None
         refusal = target.refusal
         if target.share:
-            raise KcliError(f"{application}: this is a share group, and no application of Kafka Streams")
+            raise KcliError(f"{application}: this is a share group, not a Kafka Streams application")
         internal = internal_topics(application, known, target)
         gone = _chosen(internal, wanted.internal)
         inputs = dict.fromkeys(wanted.inputs)
@@ -99,8 +99,8 @@ def _chosen(internal: list[str], wanted: Sequence[str] | None) -> list[str]:
     if wanted is None:
         return internal
     if others := [name for name in wanted if name not in internal]:
-        there = f"those are {', '.join(internal)}" if internal else "it has none"
-        raise UsageError(f"{', '.join(others)}: no internal topic of this application; {there}")
+        there = f"its internal topics are {', '.join(internal)}" if internal else "it has none"
+        raise UsageError(f"{', '.join(others)}: not an internal topic of this application; {there}")
     return list(wanted)
 
 
@@ -126,7 +126,7 @@ def _joined(removal: Plan, made: Plan, deletion: Plan, refusal: KcliError | None
         if remove is not None:
             await remove(cluster)
         if any(row.error is not None and not isinstance(row.error, MemberMissing) for row in members):
-            kept = KcliError("offsets and internal topics stay as they are, as not all members were removed")
+            kept = KcliError("offsets and internal topics were not changed, because not all members were removed")
             for row in (*moves, *losses):
                 if row.is_open:
                     row.settle(kept)
@@ -135,7 +135,7 @@ def _joined(removal: Plan, made: Plan, deletion: Plan, refusal: KcliError | None
             await reset(cluster)
         if any(row.error is not None for row in moves):
             for row in losses:
-                row.settle(KcliError(f"{row.name}: it stays, as not all offsets were reset"))
+                row.settle(KcliError(f"{row.name}: not deleted, because not all offsets were reset"))
         elif delete is not None:
             await delete(cluster)
 
@@ -144,6 +144,6 @@ def _joined(removal: Plan, made: Plan, deletion: Plan, refusal: KcliError | None
     made.final = any(row.is_open for row in losses)
     if made.final:
         count = counted(len(losses), "internal topic")
-        made.warnings.append(f"{count} with all records cannot be restored; an undo restores offsets only")
+        made.warnings.append(f"{count} with all records cannot be restored; undo restores only offsets")
     made.apply = None
     return made if any(row.error is not None for row in made.rows) else made.applied_by(apply)

@@ -123,7 +123,7 @@ async def alter(cluster: Cluster, names: Iterable[str], count: int | None, opera
     made.rows = sorted([*grown.values(), *made.rows], key=lambda row: order.index(row.name))
     made.failed, made.final = bad(found), bool(growing)
     if growing and made.undo is not None:
-        made.warnings.append(f"no undo takes back the new partitions of {', '.join(growing)}")
+        made.warnings.append(f"undo cannot remove the new partitions of {', '.join(growing)}")
     alter_configs, made.apply = made.apply, None
 
     async def apply(cluster: Cluster) -> None:
@@ -192,7 +192,7 @@ async def _compacted(cluster: Cluster, topics: Iterable[str]) -> dict[str, KcliE
         policy = values.get("cleanup.policy", "delete")  # without permission to read it, the broker decides
         if "delete" not in policy.split(","):
             failed[at.name] = KcliError(
-                f"{at.name}: only a topic that deletes old records can be trimmed, and its cleanup.policy is {policy}"
+                f"{at.name}: only a topic with cleanup.policy delete can be trimmed, and its policy is {policy}"
             )
     return failed
 

@@ -95,7 +95,7 @@ async def plan_abort(
         if not found.hangs and not force:
             state = f" ({found.known.state})" if found.known is not None else ""
             known = f"its coordinator knows this transaction{state} and will end it"
-            part = KcliError(f"{known}; an abort here would end only a part of it")
+            part = KcliError(f"{known}; an abort here would end only part of it")
             row.settle(part.hinted("fence", name=found.name))
 
     async def apply(cluster: Cluster) -> None:
@@ -110,5 +110,5 @@ async def _beginning(cluster: Cluster, at: TopicPartition, start: int | None) ->
         if transaction.producer.open_since == start:
             return transaction
     others = ", ".join(str(transaction.producer.open_since) for transaction in transactions)
-    there = f"those open begin at {others}" if others else "none is open"
+    there = f"the open transactions begin at {others}" if others else "none is open"
     raise KcliError(f"{at.topic} [{at.partition}]: no open transaction begins at {start}; {there}")

@@ -139,7 +139,7 @@ class ChangeToUndo:
         where = await journal.where_of(target, None)
         if where != self._where:
             made = f"{self._name} was made on {self._where or 'a cluster without an id'}"
-            raise UsageError(f"{made}, and this is {where or 'a cluster without an id'}").hinted("name-cluster")
+            raise UsageError(f"{made},  but this is {where or 'a cluster without an id'}").hinted("name-cluster")
         if self._topic_ids and not self._force:
             await self._check_topics(target[0] if isinstance(target, tuple) else target)
 
@@ -150,7 +150,7 @@ class ChangeToUndo:
 
         for name, topic in good(await describe_topics(cluster, self._topic_ids)).items():
             if topic.topic_id and topic.topic_id != self._topic_ids[name]:
-                again = f"topic {name} was deleted and created again since {self._name}"
+                again = f"topic {name} has been deleted and created again since {self._name}"
                 raise UsageError(again).hinted("force-delete")
 
     def conflicts(self, rows: Iterable[Mapping[str, object]]) -> list[tuple[UsageError, str]]:

@@ -47,7 +47,7 @@ async def plan_set(
     ]
     rows = {(user, one.mechanism): _row(user, one.mechanism, has.get(one.mechanism), iterations, SET) for one in given}
     kept = sorted(has.keys() - {one.mechanism for one in given})
-    warnings = [f"{user} can still log in by {' and '.join(kept)} with the password of before"] if kept else []
+    warnings = [f"{user} can still log in by {' and '.join(kept)} with the old password"] if kept else []
 
     async def apply(cluster: Cluster) -> None:
         settle(rows, await alter_credentials(cluster, given))

@@ -159,9 +159,9 @@ def _reopen(words: list[str]) -> bool:
         sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115  # as long as the process
     produces = words[:1] == ["produce"]
     if stdout and not produces:
-        complain("stdout is closed: there is nowhere to print to")
+        complain("stdout is closed")
     elif stdin and produces:
-        complain("stdin is closed: there is nothing to read from")
+        complain("stdin is closed")
     if stdout:
         sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
     return not (produces and stdin) and (produces or not stdout)

@@ -252,7 +252,7 @@ class NetworkCluster:
             slow = ", ".join(str(broker.node_id) for broker in candidates if broker not in reasons)
             reached = None
             if slow:
-                raise ConnectError(f"no connection to broker {slow} came about within {seconds:.1f} s") from None
+                raise ConnectError(f"could not connect to broker {slow} within {seconds:.1f} s") from None
         if reached is not None:
             return reached[1]
         raise next(reversed(reasons.values()), None) or ConnectError("the cluster has no brokers")

@@ -243,7 +243,7 @@ class Metadata:
     async def _rebootstrap(self) -> None:
         """Discard the brokers with their connections and resolved addresses. The trigger time starts again, so that an
         unavailable cluster is not bootstrapped over and over."""
-        LOG.warning("metadata: the brokers are forgotten, and the bootstrap servers are asked again")
+        LOG.warning("metadata: forgetting the known brokers and using the bootstrap servers again")
         self._unanswered_since = asyncio.get_running_loop().time()
         self.topology.nodes = {}
         await self._pool.forget()
@@ -277,7 +277,7 @@ class Metadata:
         if self.topology.nodes and isinstance(problem, ConnectError):
             advertised = ", ".join(f"broker {n.id} advertises {n.host}:{n.port}" for n in self.topology.nodes.values())
             seeds = ", ".join(f"{host}:{port}" for host, port in self._pool.seeds)
-            return ConnectError(f"{problem} (bootstrap {seeds} had answered; {advertised})")
+            return ConnectError(f"{problem} (bootstrap {seeds} responded before; {advertised})")
         if self._settings.hint and isinstance(problem, ConnectError):
             return ConnectError(f"{problem}; {self._settings.hint}")
         return problem

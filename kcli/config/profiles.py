@@ -116,7 +116,7 @@ def profile_of(name: str, table: Mapping[str, object], path: str) -> Profile:
     for key, value in flat("", table, where, os.path.dirname(path)):
         if key in FLAGS:
             if not isinstance(value, bool):
-                raise UsageError(f"{where}: {key} is true or false")
+                raise UsageError(f"{where}: {key} must be true or false")
             if value and guard != "read_only":  # the stricter one, if both are set
                 guard = key
         elif key in SERVERS:
@@ -197,7 +197,7 @@ def gives_secret(key: str, value: str) -> bool:
 def _mapped(table: Any, where: str) -> tuple[str, ...]:
     pairs = table.items() if isinstance(table, dict) else ()
     if not isinstance(table, dict) or not all(isinstance(to, str) for _, to in pairs):
-        raise UsageError(f'{where}: {MAP} is a table: {MAP} = {{ "host:port" = "host:port" }}')
+        raise UsageError(f'{where}: {MAP} must be a table: {MAP} = {{ "host:port" = "host:port" }}')
     return tuple(f"{pair}={to}" for pair, to in pairs)
 
 
@@ -213,7 +213,7 @@ def _open_secrets(properties: list[tuple[str, str | Source]], path: str) -> tupl
     plain = [key for key, value in properties if isinstance(value, str) and secretive(key) and value[:2] != "${"]
     if not plain or not has_modes() or not os.path.exists(path) or not os.stat(path).st_mode & OTHERS_READ:
         return ()
-    return (f"{path} has {plain[0]} in it and can be read by others: chmod 600 it",)
+    return (f"{path} contains {plain[0]} and can be read by other users: chmod 600 it",)
 
 
 def flat(prefix: str, table: dict[str, Any], where: str, folder: str) -> Iterable[tuple[str, Any]]:
@@ -230,7 +230,7 @@ def flat(prefix: str, table: dict[str, Any], where: str, folder: str) -> Iterabl
         elif isinstance(value, str | int | float | list):
             yield name, value
         else:
-            raise UsageError(f"{where}: {name} is a text, a number, true, false or a list")
+            raise UsageError(f"{where}: {name} must be a string, a number, true, false or a list")
 
 
 def _text(value: Any) -> str:
@@ -285,7 +285,7 @@ def chosen(name: str | None) -> Profile | None:
     paths = [path for path in (project_file(), user_file()) if path and os.path.isfile(path)]
     named = os.environ.get("KCLI_CONFIG")
     if named and named not in paths:
-        raise UsageError(f"KCLI_CONFIG: there is no file {named}")
+        raise UsageError(f"KCLI_CONFIG: file not found: {named}")
     if name is None and not any(b"default_profile" in _bytes(path) for path in paths):
         return None  # not worth importing a parser
     documents = [(path, document(path)) for path in paths]
@@ -314,7 +314,7 @@ def _find(name: str, documents: list[tuple[str, ProfilesFile]], about: str) -> P
             return check_trust(profile_of(name, found, path))
     names = [name for _, read in documents for name in read.get("profiles", {})]
     hint = _nearest(name, names) or (f"; known: {', '.join(dict.fromkeys(names))}" if names else "")
-    where = "" if names else f": none is defined in {user_file()} or {PROJECT}"
+    where = "" if names else f": no profile is defined in {user_file()} or {PROJECT}"
     raise UsageError(f"{about}unknown profile {name}{hint}{where}{'; ' if (ignored := not_read()) else ''}{ignored}")
 
 
@@ -330,7 +330,8 @@ def not_read(*, above: bool = True) -> str:
     while (parent := os.path.dirname(here)) != here:
         here = parent
         if os.path.isfile(os.path.join(here, PROJECT)):
-            return f"{os.path.join(here, PROJECT)} is only read in its own folder, as it is in no git repository"
+            ignored = os.path.join(here, PROJECT)
+            return f"{ignored} is only read in its own folder, because it is not in a git repository"
     return ""
 
 
@@ -356,13 +357,13 @@ def document(path: str) -> ProfilesFile:
         raise UsageError(f"{path}: is not TOML: {problem}") from None
     for key, value in read.items():
         if key not in TOP:
-            raise UsageError(f"{path}: {key} is no key of this file{_nearest(key, TOP)}")
+            raise UsageError(f"{path}: unknown key {key}{_nearest(key, TOP)}")
         if key == "default_profile" and not isinstance(value, str):
-            raise UsageError(f"{path}: default_profile is a text")
+            raise UsageError(f"{path}: default_profile must be a string")
         if key == "profiles" and not (isinstance(value, dict) and all(isinstance(v, dict) for v in value.values())):
-            raise UsageError(f"{path}: profiles are tables: [profiles.NAME]")
+            raise UsageError(f"{path}: profiles must be tables: [profiles.NAME]")
         if key == "trusted_projects" and not (isinstance(value, list) and all(isinstance(v, str) for v in value)):
-            raise UsageError(f"{path}: trusted_projects is a list of folders")
+            raise UsageError(f"{path}: trusted_projects must be a list of folders")
     return read  # type: ignore[return-value]  # checked above
 
 
@@ -380,7 +381,7 @@ def check_trust(profile: Profile) -> Profile:
         return profile
     if profile.taken:
         raise UsageError(
-            f"{profile.where}: {profile.taken} is taken from elsewhere, which a project's file may do "
+            f"{profile.where}: {profile.taken} is read from elsewhere, which a project's file may do "
             f"{trusting(profile)}"
         )
     if profile.unprotecting:

@@ -69,7 +69,7 @@ def named(at: TopicPartition) -> str:
     """Return a partition's name for an error. Raises UsageError if the value is not a partition."""
     right = isinstance(at, tuple) and len(at) == 2
     if not right or type(at[0]) is not str or type(at[1]) is not int:
-        raise UsageError(f"{shown(at)} is no partition: expected a TopicPartition(topic, number)")
+        raise UsageError(f"{shown(at)} is not a partition: expected a TopicPartition(topic, number)")
     return f"{at[0]} partition {at[1]}"
 
 
@@ -210,7 +210,7 @@ class Consumer:
         self._check()
         session = self._session or self._open_session()
         if self._reader.cursors and not self._subscribed:
-            raise UsageError("partitions are assigned by hand; assign({}) before the consumer subscribes")
+            raise UsageError("partitions are assigned manually; call assign({}) before you subscribe")
         self._subscribed = True
         link = self._link
         link.assigned, link.revoked, link.lost = on_assigned, on_revoked, on_lost
@@ -241,7 +241,7 @@ class Consumer:
 
     def _open_session(self) -> Session:
         if self._group_settings is None or not self._group_settings.group:
-            raise UsageError("to subscribe takes a group; without one, assign partitions")
+            raise UsageError("subscribe() requires a group; without one, call assign()")
         from kcli.consumer.membership_kinds import open_session
 
         self._session = open_session(
@@ -696,7 +696,9 @@ class Consumer:
         """Commit only through `commit` with offsets from now on (for `Workers`). Raises UsageError if the settings
         contradict."""
         if self._group_settings is not None and self._group_settings.auto_commit:
-            raise UsageError("auto_commit=True: Workers commit what their function returned from; leave it out")
+            raise UsageError(
+                "auto_commit=True: Workers commit the records that their function has processed; omit auto_commit"
+            )
         self._link.by_hand = True
 
     def _with_epoch(self, at: TopicPartition, offset: OffsetAndMetadata | int) -> OffsetAndMetadata:
@@ -788,7 +790,7 @@ class Consumer:
 
             if not overtaken(problem):
                 raise
-            self._reader.say(f"the last commit was refused, and its records are read again: {problem}")
+            self._reader.say(f"the last commit was refused, so its records will be read again: {problem}")
 
     async def client_closed(self) -> None:
         """Close because the client is closed first: every poll raises Closed. The group gets the partitions back; the

@@ -405,15 +405,15 @@ class ConsumerGroupSession(Session):
     def _sayable(self, request: ConsumerGroupHeartbeatRequest, newest: int) -> ConsumerGroupHeartbeatRequest:
         if self._member.by_pattern and newest < 1:
             raise UsageError(
-                f"{self._settings.group}: this broker's KIP-848 has no patterns of topics; "
-                "name them, or take group.protocol=classic"
+                f"{self._settings.group}: this broker's KIP-848 does not support topic patterns; name the topics, "
+                "or use group.protocol=classic"
             )
         return request
 
     def _too_old(self) -> UnsupportedVersion:
         return UnsupportedVersion(
-            f"{self._settings.group}: this broker has no KIP-848 (ConsumerGroupHeartbeat), or it is switched off; "
-            "take group.protocol=classic"
+            f"{self._settings.group}: this broker does not support KIP-848 (ConsumerGroupHeartbeat), or it is "
+            "disabled; use group.protocol=classic"
         )
 
     async def _leave(self, reason: str) -> None:

@@ -55,7 +55,7 @@ def start_of(given: Bound | str | None, reset: str, *, group: bool) -> Bound:
             raise UsageError(f"start {given!r}: expected {' or '.join(WORDS)}, or a Bound")
         return Bound(given)
     if given is not None and group:
-        raise UsageError(f"start {given}: a member of a group starts at its commits; expected earliest or latest")
+        raise UsageError(f"start {given}: a group member starts at committed offsets; expected earliest or latest")
     if given is None and not group and reset not in WORDS:
-        raise UsageError(f"reset={reset!r} names no start: give start=, or read in a group")
+        raise UsageError(f"reset={reset!r} requires a start: give start=, or read in a group")
     return given or Bound(reset)

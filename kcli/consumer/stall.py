@@ -48,4 +48,4 @@ class Stall:
         if stuck:
             names = ", ".join(f"{at.topic}[{at.partition}] at offset {behind[at]}" for at in stuck[:NAMED])
             more = f" and {len(stuck) - NAMED} more" if len(stuck) > NAMED else ""
-            raise KcliError(f"{names}{more}: the broker reports more records, and sent none for {PATIENCE:g} s")
+            raise KcliError(f"{names}{more}: the broker reports more records, but sent none for {PATIENCE:g} s")

@@ -59,7 +59,7 @@ class Interest:
             try:
                 self._fits = matcher(compiled(wanted), f"topics by pattern, {wanted}", whole=True)
             except re.error as broken:
-                raise UsageError(f"{wanted!r} is no pattern of topics: {broken}") from broken
+                raise UsageError(f"{wanted!r} is not a valid topic pattern: {broken}") from broken
         else:
             self.topics = frozenset(wanted)
 

@@ -205,7 +205,7 @@ class Workers:
             async with asyncio.timeout(LAST_COMMIT):
                 await self._commit(workers)
         except (KcliError, TimeoutError) as error:
-            self._say(f"{_names(workers)}: what was done since the last commit will be read again: {error}")
+            self._say(f"{_names(workers)}: records processed since the last commit will be read again: {error}")
 
     async def _finish(self) -> None:
         """Process what is queued and commit it. The member keeps polling, or it would leave the group."""
@@ -267,7 +267,7 @@ class Workers:
         except KcliError as error:
             if not (overtaken(error) or error.retriable):
                 raise
-            self._say(f"{_names(ending)}: what was done since the last commit will be read again: {error}")
+            self._say(f"{_names(ending)}: records processed since the last commit will be read again: {error}")
         gone = self._consumer.group_metadata().generation < 0
         self._lose(late, LEFT if gone else "the rebalance could not wait for its worker any longer")
         self._forget(partitions)
@@ -285,7 +285,7 @@ class Workers:
             self._losers[worker.at] = worker
             worker.task.add_done_callback(lambda _, loser=worker: self._gone(loser))  # type: ignore[misc]
         if stopping := [worker for worker in workers if worker.busy or worker.done is not None]:
-            self._say(f"{_names(stopping)}: lost, {why}; what was not committed will be read again")
+            self._say(f"{_names(stopping)}: lost, {why}; uncommitted records will be read again")
 
     def _gone(self, loser: Worker) -> None:
         """A worker that lost its partition has ended. Its exception is ignored: the next owner gets the same
@@ -311,7 +311,7 @@ class Workers:
             await self._commit(self._workers.values())
         except KcliError as error:
             if error.retriable:
-                self._say(f"no commit was made, the next one is tried in {self._every:g} s: {error}")
+                self._say(f"the commit failed; the next attempt is in {self._every:g} s: {error}")
             elif not overtaken(error):
                 raise  # otherwise it is repeated on revocation, or after the rebalance
 

@@ -204,7 +204,7 @@ class Copier:
         if taken >= wanted:
             self._done[at] = OffsetAndMetadata(following)
         elif taken and self._transactional:
-            text = "interrupted within a batch: its transaction is not committed"
+            text = "interrupted within a batch: its transaction was not committed"
             self.problem = self.problem or Interrupted(f"{at.topic}[{at.partition}]: {text}")
         return min(taken, wanted)
 

@@ -57,6 +57,6 @@ class Positions:
         done = await write_commits(self._coordinators, self.group, offsets, patience=PATIENCE)
         for problem in bad(done).values():
             if isinstance(problem, BrokerError) and problem.code is codes.UNKNOWN_MEMBER_ID:
-                text = "the group has members: its offsets are theirs"
+                text = "the group has members, which own its offsets"
                 raise BrokerError(problem.code, f"group {self.group}", text).hinted("other-group")
             raise problem

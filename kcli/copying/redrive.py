@@ -33,9 +33,9 @@ SLICE = 2_000  # records on their way at once
 STORE_EVERY = 1.0  # seconds
 NO_ORIGIN = "no header names its topic"
 ITSELF = "its topic is the dead-letter topic itself"
-TOO_OFTEN = "was driven back too often"
+TOO_OFTEN = "was redriven too often"
 MISSING = "the topic does not exist"
-GONE = "the dead letter has no copy of the record, and the record is gone from its topic"
+GONE = "the dead letter has no copy of the record, and its topic no longer has the record"
 
 
 class Rules(Frozen):

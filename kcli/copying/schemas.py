@@ -77,7 +77,7 @@ class SchemaMoves:
         that has a subject; another one if none of the topic's has it."""
         uses = await self._source.client.uses_of(schema.id, deleted=True)
         if not uses:
-            raise KcliError(f"schema {schema.id}: the source's registry names no subject that has it")
+            raise KcliError(f"schema {schema.id}: the source's registry reports no subject for it")
         versions = {use.subject: use.version for use in reversed(uses)}
         places = [(subject, versions[subject]) for subject in subjects if subject in versions]
         return places or [(uses[0].subject, uses[0].version)]

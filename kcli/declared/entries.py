@@ -83,17 +83,19 @@ def acls_of(of: dict[str, Any]) -> list[Acl]:
     if str(of.get("cluster", False)).lower() == "true":
         resources.append(("cluster", CLUSTER))
     if not resources:
-        raise UsageError(f"an ACL is about a {', '.join(KINDS)}")
+        raise UsageError(f"an ACL needs a {', '.join(KINDS)}")
     if not ("allow" in of or "deny" in of):
-        raise UsageError("say what is allowed or denied: allow: [read, describe]")
+        raise UsageError("add what is allowed or denied: allow: [read, describe]")
     for principal in map(str, _some(of["principal"])):
         if ":" not in principal:
-            raise UsageError(f"{principal}: a principal is TYPE:NAME, such as User:{principal}")
+            raise UsageError(f"{principal}: expected TYPE:NAME, such as User:{principal}")
     wanted = [one for permission in PERMISSIONS for one in _some(of.get(permission, []))]
     for kind in dict(resources):
         for operation in wanted:
             if operation != "all" and operation not in POSSIBLE[kind]:
-                raise UsageError(f"{operation} is nothing for a {kind}: all, {', '.join(POSSIBLE[kind])}")
+                raise UsageError(
+                    f"{operation} is not a valid operation for a {kind}; valid: all, {', '.join(POSSIBLE[kind])}"
+                )
     return [
         Acl(
             kind,

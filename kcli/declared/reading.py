@@ -136,7 +136,7 @@ class _File:
         text = ",".join(map(_text, value)) if isinstance(value, list) else _text(value)
         if secretive(name) and text:
             raise UsageError(
-                f"{self._place(of, name)}: {name}: no secrets in this file, but where one is kept: {{env: NAME}}, "
+                f"{self._place(of, name)}: {name}: a secret is not allowed in this file; refer to it: {{env: NAME}}, "
                 "{file: PATH}, {command: …}"
             )
         made: str = self._guarded(of, name, plain, name, text)
@@ -151,7 +151,7 @@ class _File:
     def _users(self, users: Map) -> None:
         for name, mechanisms in users.items():
             if not mechanisms:
-                raise UsageError(f"{self._place(users, name)}: {name}: say a mechanism, such as SCRAM-SHA-512")
+                raise UsageError(f"{self._place(users, name)}: {name}: add a mechanism, such as SCRAM-SHA-512")
             for mechanism, of in mechanisms.items():
                 self._once(self._into.users, (name, mechanism), users, name)
                 password = self._source(of, "password", of["password"]) if "password" in of else None
@@ -194,14 +194,14 @@ class _File:
                 reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8"
                 raise UsageError(f"{self._place(of, 'file')}: {path}: {reason}") from None
         if not text and ("file" in of or "compatibility" not in of):
-            raise UsageError(f"{place}: {name}: say file, schema or compatibility")
+            raise UsageError(f"{place}: {name}: add file, schema or compatibility")
         references = tuple(
             Reference(str(one["name"]), str(one["subject"]), int(one.get("version", -1)))
             for one in of.get("references", ())
         )
         level = str(of["compatibility"]).upper().replace("-", "_") if "compatibility" in of else None
         if level is not None and level not in LEVELS:
-            raise UsageError(f"{self._place(of, 'compatibility')}: {level} is none of {', '.join(LEVELS)}")
+            raise UsageError(f"{self._place(of, 'compatibility')}: {level} is not one of {', '.join(LEVELS)}")
         schema = Schema(kind=str(of.get("type", kind)), text=text, references=references, subject=name)
         return Subject(schema=schema, level=level, place=place)
 
@@ -263,7 +263,9 @@ class Checker:
     def check(self, document: Any) -> None:
         """Raises UsageError."""
         if not isinstance(document, dict):
-            raise UsageError(f"{self._path}:1: a declared cluster is a map: {', '.join(self._whole['properties'])}")
+            raise UsageError(
+                f"{self._path}:1: a declared cluster must be a map with {', '.join(self._whole['properties'])}"
+            )
         self._value(document, self._whole, 1, "")
 
     def _wrong(self, line: int, where: str, why: str) -> UsageError:
@@ -333,7 +335,7 @@ class Checker:
             raise self._wrong(line, where, f"expected {self._expected(schema)}, not {text}")
         if "enum" in schema and text not in schema["enum"]:
             near = did_you_mean(text, schema["enum"]) or f"; known: {', '.join(schema['enum'])}"
-            raise self._wrong(line, where, f"{text} is none{near}")
+            raise self._wrong(line, where, f"unknown value {text}{near}")
         if types == ["integer"] or types == ["number"]:
             try:
                 number = int(text) if types == ["integer"] else float(text)
@@ -376,7 +378,7 @@ def plain(name: str, text: str) -> str:
     if re.search(r"(^|[._])ms$", name):
         factor = TIMES.get(match.group(2).lower())
         if factor is None or match.group(3):
-            raise UsageError(f"{name}: {text!r} is no time; write 604800000, 7d, 12h, 30m, 45s or 500ms")
+            raise UsageError(f"{name}: {text!r} is not a duration; write 604800000, 7d, 12h, 30m, 45s or 500ms")
         return _whole(float(match.group(1)) * factor, name, text)
     if re.search(r"bytes($|[._])", name) or name.endswith("buffer.size"):
         from kcli.grammar.units import bytes_of
@@ -387,7 +389,7 @@ def plain(name: str, text: str) -> str:
 
 def _whole(value: float, name: str, text: str) -> str:
     if value != int(value):
-        raise UsageError(f"{name}: {text!r} has to be a whole number of {'ms' if name.endswith('ms') else 'bytes'}")
+        raise UsageError(f"{name}: {text!r} must be a whole number of {'ms' if name.endswith('ms') else 'bytes'}")
     return str(int(value))
 
 

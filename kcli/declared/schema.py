@@ -54,8 +54,9 @@ DEFS: dict[str, Schema] = {
     }),
     "setting": {"anyOf": [VALUE, _list(VALUE), _ref("secret")]},
     "settings": {"type": "object", "properties": {"inherit": INHERIT}, "additionalProperties": _ref("setting"),
-                 "description": "Values by name; *.ms take 7d, 12h, 30m, 45s, *.bytes take 1GiB, 10MB."},
-    "topic": _object("A topic. What it does not say is the broker's default when it is made, and left alone later.", {
+                 "description": "Values by name; *.ms accept 7d, 12h, 30m, 45s; *.bytes accept 1GiB, 10MB."},
+    "topic": _object("A topic. Settings that are not given get the broker default when it is created, and stay "
+                     "unchanged later.", {
         "partitions": COUNT, "replication": COUNT | {"description": "Replicas of each partition."},
         "configs": _map(_ref("setting")), "inherit": INHERIT,
     }),
@@ -70,7 +71,7 @@ DEFS: dict[str, Schema] = {
         "schema": NAME | {"description": "The schema's text."},
         "type": {"type": "string", "enum": list(KINDS_OF_SCHEMAS), "description": "Default: by the file's end, AVRO."},
         "compatibility": {"type": "string", "description": "BACKWARD, full-transitive, …"},
-        "references": _list(_object("What the schema imports.", {
+        "references": _list(_object("Schemas that this schema imports.", {
             "name": NAME, "subject": NAME, "version": COUNT | {"description": "Default: the latest."},
         }, ("name", "subject"))),
     }),
@@ -91,15 +92,15 @@ SCHEMA: Schema = {
         "schema": {"const": ID},
         "taken": _list(_map(VALUE), "In an undo file: when, and of which cluster."),
         "scope": _object(
-            "What these files speak for: pruning removes what is within and in no file. Patterns as a shell's; "
-            "configs as KIND/NAME, quotas as `user alice`, acls by principal.",
+            "The scope of these files: pruning removes resources that match it and are in no file. Patterns work like "
+            "a shell's; configs as KIND/NAME, quotas as `user alice`, acls by principal.",
             {section: _list(NAME) for section in SECTIONS},
         ),
         "defaults": _object("What holds for each topic of this file that does not say otherwise.", {
             "partitions": COUNT, "replication": COUNT, "configs": _map(_ref("setting")),
         }),
         "topics": _map(_ref("topic"), "By name."),
-        "configs": _object("Configs of what is no topic, by name.", {
+        "configs": _object("Configs of other resources than topics, by name.", {
             "broker": _map(_ref("settings"), "By id; default is all brokers."),
             "group": _map(_ref("settings")), "client-metrics": _map(_ref("settings")),
         }),

@@ -93,10 +93,10 @@ def parse_range(texts: list[str], now: int) -> Range:
     for text in texts:
         given = _parse(text.strip(), now)
         if (given.start and span.start) or (given.stop and span.stop):
-            raise _bad(text, "say only once where to start, and where to stop")
+            raise _bad(text, "the start and the stop can be given only once")
         twice = given.starts.keys() & span.starts.keys()
         if twice:
-            raise _bad(text, f"say only once where partition {min(twice)} starts")
+            raise _bad(text, f"the start of partition {min(twice)} is given twice")
         span = Range(
             given.start or span.start,
             given.stop or span.stop,
@@ -104,7 +104,7 @@ def parse_range(texts: list[str], now: int) -> Range:
             places=given.places or span.places,
         )
         if span.backwards:
-            raise _bad(text, "it stops before it starts")
+            raise _bad(text, "the stop is before the start")
     return span
 
 
@@ -116,7 +116,7 @@ def one_place(text: str, now: int, option: str = "") -> Bound:
     except UsageError:  # whose message is about ranges
         range = Range()
     if range.start is None or range.stop is not None or range.start.kind == "stored":
-        raise UsageError(f"{option}{text}: one place, such as 4711, -1000, @-7d or end")
+        raise UsageError(f"{option}{text}: expected a single position, such as 4711, -1000, @-7d or end")
     return range.start
 
 
@@ -143,7 +143,7 @@ def _parse(text: str, now: int) -> Range:
     start = _point(left, text) if left else None
     stop = _point(right, text) if right else None
     if stop is not None and stop.kind == "stored":
-        raise _bad(text, "the stored position cannot be where to stop")
+        raise _bad(text, "the stored position cannot be the stop")
     if start is None and stop is None:
         raise _wrong(text)
     return Range(start, stop)
@@ -155,12 +155,12 @@ def _starts(text: str, now: int) -> dict[int, Bound]:
     for part in text.split(","):
         number, _, place = part.partition("=")
         if not (number.isascii() and number.isdigit()) or len(number) > 9 or not place:
-            raise _bad(text, f"{part!r} names no partition and its start; expected 0=5,1=end,2=@-1h")
+            raise _bad(text, f"{part!r} is not a partition with its start; expected 0=5,1=end,2=@-1h")
         given = _parse(place, now)
         if given.start is None or given.stop is not None:
-            raise _bad(text, f"{part!r}: a partition has a start; name where to stop by :M for all")
+            raise _bad(text, f"{part!r}: a partition can only have a start; give one stop for all with :M")
         if int(number) in starts:
-            raise _bad(text, f"say only once where partition {int(number)} starts")
+            raise _bad(text, f"the start of partition {int(number)} is given twice")
         starts[int(number)] = given.start
     return starts
 
@@ -184,7 +184,7 @@ def _times(text: str, now: int) -> Range:
         return Range(start=Bound("time", whole))
     parts = body.split(":")
     if len(parts) in (2, 3) and all(part.isascii() and part.isdigit() and len(part) <= 2 for part in parts):
-        raise _bad(text, "no such time: hours are 0 to 23, minutes and seconds 00 to 59")
+        raise _bad(text, "invalid time: hours are 0 to 23, minutes and seconds 00 to 59")
     for place in range(len(body) - 1, -1, -1):
         if body[place] != ":":
             continue

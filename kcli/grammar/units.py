@@ -17,7 +17,7 @@ def bytes_of(text: str, about: str) -> float:
     unit = plain[len(number) :].strip()
     factor = _FACTORS.get(unit) if unit in _FACTORS else _FACTORS.get(unit.removesuffix("b"))
     if factor is None and number:
-        raise UsageError(f"{about}: a limit is written 10485760, 10MiB or 10MB, not {text!r}")
+        raise UsageError(f"{about}: expected a limit such as 10485760, 10MiB or 10MB, not {text!r}")
     return number_of(number, about, text) * (factor or 1)
 
 
@@ -26,9 +26,9 @@ def number_of(number: str, about: str, text: str | None = None) -> float:
     try:
         value = float(number)
     except ValueError:
-        raise UsageError(f"{about}: a limit is a number, not {text or number!r}") from None
+        raise UsageError(f"{about}: a limit must be a number, not {text or number!r}") from None
     if not 0 <= value < float("inf"):
-        raise UsageError(f"{about}: a limit is a number that is 0 or more, not {text or number!r}")
+        raise UsageError(f"{about}: a limit must be a number of 0 or more, not {text or number!r}")
     return value
 
 

@@ -36,7 +36,7 @@ def of_partition(time: float, before: PartitionFigures | None, now: PartitionFig
         changes.append(("rewound", f"committed went back from {begun} to {ended}", begun - ended))
     lost = now.lag.lost - before.lag.lost
     if lost > 0:
-        changes.append(("lost", f"retention took {lost} unread offsets", lost))
+        changes.append(("lost", f"retention deleted {lost} unread offsets", lost))
     return [
         Event(
             time=time,

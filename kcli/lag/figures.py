@@ -253,8 +253,8 @@ def untold(totals: Iterable[tuple[Total, Sequence[Lag]]], named: Iterable[str], 
         if row.past_end:
             at = max(parts, key=lambda part: part.beyond).sample
             text = (
-                f"{row.group} has committed {row.beyond} beyond the end: the topic was truncated or recreated, and "
-                "its lag is unknown; a reset of its offsets brings it back into the log"
+                f"{row.group} has committed {row.beyond} beyond the end: the topic was truncated or recreated, so "
+                f"its lag is unknown; reset its offsets to fix this"
             )
             why.append(Breach(group=row.group, topic=at.topic, partition=at.partition, limit=limit, text=text))
     return why

@@ -95,7 +95,7 @@ class Turns:
             return self._settle(time, status)
         if not self._swinging:
             self._swinging = frozenset((self._reported, before, status))
-            return f"{self._pair()}, to and fro" if any(map(_grave, self._swinging)) else ""
+            return f"{self._pair()}, back and forth" if any(map(_grave, self._swinging)) else ""
         if status not in self._swinging:
             self._swinging |= {status}
             return self._say(status) if _grave(status) else ""
@@ -164,7 +164,7 @@ def _text(events: list[Event]) -> str:
     if len(events) == 1 or events[0].kind == "status":
         return events[0].text
     if events[0].kind == "lost":
-        return f"retention took {sum(event.offsets for event in events)} unread offsets"
+        return f"retention deleted {sum(event.offsets for event in events)} unread offsets"
     return f"committed went back, by {sum(event.offsets for event in events)} in all"
 
 

@@ -60,8 +60,8 @@ def sealed_of(options: Mapping[str, str], say: Callable[[str], None] | None = No
     given = {key[len("kafka.") :]: text for key, text in options.items() if key.startswith("kafka.")}
     if given.pop("group.id", None) is not None and say is not None:
         say(
-            "option kafka.group.id has no effect in kcli and is ignored: no group is needed to read, and "
-            "commitGroup names one that shows where the stream is"
+            "option kafka.group.id has no effect in kcli and is ignored: reading needs no group; to publish the "
+            "stream's position in a group, set commitGroup"
         )
     for key in options:
         if key in REFUSED:
@@ -97,7 +97,7 @@ def registry_settings(options: Mapping[str, str]) -> RegistrySettings | None:
     given = {key: text for key, text in options.items() if key.startswith(REGISTRY)}
     url = options.get("schemaregistry")
     if url is not None and given.setdefault(f"{REGISTRY}url", url) != url:
-        raise UsageError("options schemaRegistry and schema.registry.url name two registries: give one of them")
+        raise UsageError("options schemaRegistry and schema.registry.url set two registries: use only one of them")
     named = options.get("context")
     profile = None if named is None and f"{REGISTRY}url" in given else chosen(named)
     properties = _merged(profile, {key[len("kafka.") :]: text for key, text in options.items() if key[:6] == "kafka."})
@@ -134,7 +134,7 @@ def _merged(profile: Profile | None, given: Mapping[str, str]) -> Properties:
 def _servers(bootstrap: str | None) -> tuple[Address, ...]:
     if not bootstrap:
         raise UsageError(
-            "option kafka.bootstrap.servers is missing: name the cluster with it, or a profile with context"
+            "option kafka.bootstrap.servers is missing: set it to the cluster, or set context to a profile"
         )
     try:
         return parse_bootstrap(bootstrap)

@@ -45,8 +45,8 @@ def told(error: BaseException, log: Path | None = None) -> KcliError:
     where = f"; the log is {log}" if log is not None else ""
     if busy(error):
         return PipelineError(
-            "this machine is too busy: Spark gives a Python process ten seconds to start, and it did not; run it again "
-            f"when less runs here, or with fewer tasks at once (master local[1]){where}"
+            "this machine is too busy: a Python process of Spark did not start within ten seconds; run it again "
+            f"when the machine is less busy, or with fewer parallel tasks (master local[1]){where}"
         )
     theirs = list(_PYTHON.finditer(text))
     lines = [line for line in text.splitlines() if line.strip()]

@@ -44,8 +44,8 @@ def check(known: Mapping[str, Any], now: Mapping[str, Any], servers: str, *, len
     before, after = known.get("cluster"), now.get("cluster")
     if before and after and before != after:
         raise NotTheSame(
-            f"the checkpoint is of cluster {before}, and {servers} is cluster {after}: a query resumes only on the "
-            "cluster where it began; name that cluster, or start over with another checkpoint"
+            f"the checkpoint belongs to cluster {before}, but {servers} is cluster {after}: a query resumes "
+            "only on the cluster where it started; connect to that cluster, or start over with another checkpoint"
         )
     again = set()
     for topic, one in known.get("topics", {}).items():
@@ -54,8 +54,11 @@ def check(known: Mapping[str, Any], now: Mapping[str, Any], servers: str, *, len
             again.add(topic)
             if not lenient:
                 raise NotTheSame(
-                    f"{topic} is not the topic that the checkpoint is of: it was deleted and recreated (topic id {one} "
-                    f"then, {other} now), and its offsets are other records; start over with another checkpoint, or "
+                    f"{topic} is not the topic that the checkpoint was written for: it was deleted and recreated "
+                    "(topic "
+                    f"id {one} "
+                    f"then, {other} now), so its offsets now belong to other records; start over with another "
+                    "checkpoint, or "
                     "read it from its beginning with failOnDataLoss=false"
                 )
     return again

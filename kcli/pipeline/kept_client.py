@@ -81,7 +81,7 @@ def _end_oldest() -> None:
     try:
         kafka.__exit__(None, None, None)
     except Exception as problem:  # noqa: BLE001 - of an earlier task, whose work is done: this one must not fail by it
-        print(f"kcli: the client of an earlier task did not end in order: {problem!r}", file=sys.stderr)
+        print(f"kcli: the client of an earlier task did not close cleanly: {problem!r}", file=sys.stderr)
 
 
 def _made(sealed: Sealed) -> Background:

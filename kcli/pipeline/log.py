@@ -126,7 +126,7 @@ class Log:
             at = none[0]
             raise UsageError(
                 f"{at.topic}[{at.partition}] has no record at or after {times[at]}; "
-                "startingOffsetsByTimestampStrategy=latest starts at its end"
+                "with startingOffsetsByTimestampStrategy=latest it is read from its end"
             )
         return {at: offset for at, offset in offsets.items() if offset is not None} | self.latest(none)
 
@@ -141,5 +141,6 @@ def exactly(given: Mapping[TopicPartition, int], ats: list[TopicPartition], opti
         what = "does not name" if missing else "names"
         where = "which is read" if missing else "which is not read"
         raise UsageError(
-            f"option {option} {what} {at.topic}[{at.partition}], {where}: it names every partition, each once"
+            f"option {option} {what} {at.topic}[{at.partition}], {where}: the option must name every partition "
+            "exactly once"
         )

@@ -32,7 +32,7 @@ def places_of(text: str, option: str) -> Places:
     offsets = from_json(text, option)
     bad = next((at for at, offset in offsets.items() if offset < EARLIEST), None)
     if bad is not None:
-        raise UsageError(f"option {option}: {offsets[bad]} is no offset of {bad.topic}[{bad.partition}]")
+        raise UsageError(f"option {option}: {offsets[bad]} is not an offset of {bad.topic}[{bad.partition}]")
     return Places(kind="offsets", each=tuple(offsets.items()))
 
 
@@ -41,7 +41,7 @@ def timestamps_of(text: str, option: str) -> tuple[tuple[TopicPartition, int], .
     times = from_json(text, option)
     bad = next((at for at, time in times.items() if time < 0), None)
     if bad is not None:
-        raise UsageError(f"option {option}: {times[bad]} is no time of {bad.topic}[{bad.partition}] (ms since 1970)")
+        raise UsageError(f"option {option}: {times[bad]} is not a time of {bad.topic}[{bad.partition}] (ms since 1970)")
     return tuple(times.items())
 
 

@@ -191,8 +191,8 @@ def _subject(given: Mapping[str, str]) -> tuple[str, str]:
         return "subscribe", given["path"]  # .load("orders")
     if len(kinds) != 1:
         raise UsageError(
-            "exactly one of the options subscribe, subscribePattern and assign says what is read; there "
-            + ("is none" if not kinds else f"are {' and '.join(kinds)}")
+            "set exactly one of the options subscribe, subscribePattern and assign; "
+            + ("none is set" if not kinds else f"{' and '.join(kinds)} are set")
         )
     kind = kinds[0]
     what = given[kind.lower()].strip()
@@ -202,7 +202,7 @@ def _subject(given: Mapping[str, str]) -> tuple[str, str]:
         try:
             compiled(what)
         except re.error as problem:
-            raise UsageError(f"option subscribePattern {what} is no regular expression: {problem}") from None
+            raise UsageError(f"option subscribePattern {what} is not a regular expression: {problem}") from None
     return kind, what
 
 
@@ -229,7 +229,7 @@ def _ids(text: str) -> tuple[tuple[str, str], ...]:
 def _starting(given: Mapping[str, str], streaming: bool) -> Places:
     strategy = given.get("startingoffsetsbytimestampstrategy", "error").lower()
     if strategy not in ("error", "latest"):
-        raise UsageError("option startingOffsetsByTimestampStrategy is error or latest")
+        raise UsageError("option startingOffsetsByTimestampStrategy must be error or latest")
     if "startingtimestamp" in given:
         return Places(kind="time", time=_number(given, "startingTimestamp") or 0, strict=strategy == "error")
     if "startingoffsetsbytimestamp" in given:
@@ -237,17 +237,17 @@ def _starting(given: Mapping[str, str], streaming: bool) -> Places:
         return Places(kind="times", each=times, strict=strategy == "error")
     text = given.get("startingoffsets", "latest" if streaming else "earliest").strip()
     if text.lower() == "latest" and not streaming:
-        raise UsageError("option startingOffsets latest: a batch would be empty; name an offset, or earliest")
+        raise UsageError("option startingOffsets latest: a batch would be empty; use offsets or earliest")
     places = places_of(text, "startingOffsets")
     if not streaming and any(offset == -1 for _, offset in places.each):
-        raise UsageError("option startingOffsets: -1 (latest) is not for a batch")
+        raise UsageError("option startingOffsets: a batch cannot start at -1 (latest)")
     return places
 
 
 def _ending(given: Mapping[str, str], streaming: bool) -> Places:
     names = [name for name in ("endingTimestamp", "endingOffsetsByTimestamp", "endingOffsets") if name.lower() in given]
     if names and streaming:
-        raise UsageError(f"option {names[0]} is for batches; a stream has no end")
+        raise UsageError(f"option {names[0]} works only in batches; a stream has no end")
     if "endingtimestamp" in given:
         return Places(kind="time", time=_number(given, "endingTimestamp") or 0)
     if "endingoffsetsbytimestamp" in given:
@@ -255,7 +255,7 @@ def _ending(given: Mapping[str, str], streaming: bool) -> Places:
     text = given.get("endingoffsets", "latest").strip()
     places = places_of(text, "endingOffsets")
     if places.kind == "earliest" or any(offset == -2 for _, offset in places.each):
-        raise UsageError("option endingOffsets: earliest (-2) is no end")
+        raise UsageError("option endingOffsets: a batch cannot end at earliest (-2)")
     return places
 
 
@@ -272,17 +272,17 @@ def _columns(given: Mapping[str, str], headers: bool) -> tuple[str, ...]:
         found.append(folded[name.lower()])
     for name, end in ((name, end) for name in ("key", "value") for end in ABOUT):
         if f"{name}{end}" in found and name not in found:
-            raise UsageError(f"option columns: {name}{end} is about the column {name}, which is not read")
+            raise UsageError(f"option columns: {name}{end} refers to the column {name}, which is not read")
     return tuple(dict.fromkeys(found))
 
 
 def _format(given: Mapping[str, str], field: str) -> str:
     form = given.get(f"{field}format", "binary").lower()
     if form not in FORMATS:
-        raise UsageError(f"option {field}Format {form}: there are {', '.join(FORMATS)}")
+        raise UsageError(f"option {field}Format {form}: expected one of {', '.join(FORMATS)}")
     if form in ("json", "msgpack") and not given.get(f"{field}schema", "").strip():
         raise UsageError(
-            f"option {field}Format {form} takes {field}Schema, such as 'id BIGINT, user STRUCT<name: STRING>'"
+            f"option {field}Format {form} requires {field}Schema, such as 'id BIGINT, user STRUCT<name: STRING>'"
         )
     return form
 
@@ -291,7 +291,7 @@ def _on_bad(given: Mapping[str, str]) -> str:
     """Return the action for a record that does not fit its format."""
     text = given.get("onbad", "fail").strip().lower()
     if text not in ("fail", "null", "quarantine"):
-        raise UsageError(f"option onBad is fail, null or quarantine, not {text}")
+        raise UsageError(f"option onBad must be fail, null or quarantine, not {text}")
     return text
 
 
@@ -299,7 +299,7 @@ def _on_unknown(given: Mapping[str, str]) -> str:
     """Return the action for a record with fields that its schema lacks."""
     text = given.get("unknownfields", "ignore").strip().lower()
     if text not in ("ignore", "fail", "bad"):
-        raise UsageError(f"option unknownFields is ignore, fail or bad, not {text}")
+        raise UsageError(f"option unknownFields must be ignore, fail or bad, not {text}")
     return text
 
 
@@ -307,12 +307,12 @@ def _quarantine(given: Mapping[str, str]) -> str:
     """Return the folder, or the topic, for records that did not fit; "" for none."""
     place = given.get("quarantine", "").strip()
     if place and _on_bad(given) == "fail":
-        raise UsageError("option quarantine goes with onBad=quarantine, or with onBad=null")
+        raise UsageError("option quarantine requires onBad=quarantine or onBad=null")
     if not place and _on_bad(given) == "quarantine":
-        raise UsageError(f"option onBad=quarantine takes quarantine, a folder or {TOPIC}NAME")
+        raise UsageError(f"option onBad=quarantine requires the option quarantine: a folder or {TOPIC}NAME")
     if place and not os.path.isabs(place) and (place == TOPIC or not place.startswith(TOPIC)):
         raise UsageError(
-            f"option quarantine {place}: the absolute path of a folder that every executor has, or {TOPIC}NAME"
+            f"option quarantine {place}: expected the absolute path of a folder that every executor has, or {TOPIC}NAME"
         )
     return place
 
@@ -320,7 +320,7 @@ def _quarantine(given: Mapping[str, str]) -> str:
 def _flag(given: Mapping[str, str], name: str, usual: bool) -> bool:
     text = given.get(name.lower(), str(usual)).strip().lower()
     if text not in ("true", "false"):
-        raise UsageError(f"option {name} is true or false, not {text}")
+        raise UsageError(f"option {name} must be true or false, not {text}")
     return text == "true"
 
 
@@ -329,7 +329,7 @@ def _number(given: Mapping[str, str], name: str) -> int | None:
     if text is None:
         return None
     if not text.strip().isdigit() or not text.isascii():
-        raise UsageError(f"option {name} is a number, not {text}")
+        raise UsageError(f"option {name} must be a number, not {text}")
     return int(text)
 
 
@@ -339,7 +339,7 @@ def _size(given: Mapping[str, str], name: str) -> int | None:
         return None
     match = re.fullmatch(r"\s*(\d+)\s*([kmgt]?)(i?b)?\s*", text.lower())
     if match is None:
-        raise UsageError(f"option {name} is a size such as 64m, not {text}")
+        raise UsageError(f"option {name} must be a size such as 64m, not {text}")
     scale: int = 1024 ** "_kmgt".index(match[2] or "_")
     return int(match[1]) * scale
 
@@ -350,7 +350,7 @@ def _duration(given: Mapping[str, str], name: str, usual: float) -> float:
         return usual
     match = _DURATION.fullmatch(text.lower())
     if match is None:
-        raise UsageError(f"option {name} is a duration such as 15m, not {text}")
+        raise UsageError(f"option {name} must be a duration such as 15m, not {text}")
     unit = match[2] or "ms"
     scale = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}.get(unit)
     if scale is None:
@@ -362,5 +362,5 @@ def _address(given: Mapping[str, str]) -> str:
     text = given.get("progressaddr", "")
     host, colon, port = text.rpartition(":")
     if text and not (host and colon and port.isdigit()):
-        raise UsageError(f"option progressAddr is HOST:PORT, not {text}")
+        raise UsageError(f"option progressAddr must be HOST:PORT, not {text}")
     return text

@@ -94,7 +94,7 @@ def from_json(kind: type[Value], version: int, given: Any, path: str = "") -> Va
         if f.name in values:
             raise UsageError(f"{at}: given twice, as {name} and as {camel(f.name)}")
         if version not in f.extra.versions:
-            raise UsageError(f"{at}: only versions {f.extra.versions} carry it, and this is version {version}")
+            raise UsageError(f"{at}: only versions {f.extra.versions} have it, but this is version {version}")
         if value is None:
             _may_be_null(f, version, at)
         values[f.name] = None if value is None else _value(value, wire, version, at)
@@ -162,7 +162,7 @@ def read_id(text: str, at: str) -> bytes:
     except (NotBase64, ValueError):
         data = b""
     if len(data) != 16:
-        raise UsageError(f"{at}: {text!r} is not an id, which is 22 letters of base64 or a UUID")
+        raise UsageError(f"{at}: {text!r} is not an id: expected 22 characters of base64, or a UUID")
     return data
 
 

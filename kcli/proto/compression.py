@@ -234,14 +234,14 @@ def _unsnappy_block(block: memoryview, bound: int, before: int = 0) -> bytearray
     if before + size > bound:
         raise _too_large(bound)
     if size > 32 * len(block) + 64:  # no snappy element expands 3 bytes to more than 64
-        raise DecodeError(f"snappy: {size} bytes cannot come of {len(block)}")
+        raise DecodeError(f"snappy: {len(block)} bytes cannot decompress to {size}")
     plain = bytearray(size)  # the codec touches its pages, while other threads run
     try:
         made = snappy.decompress_raw_into(block, plain)
     except DecompressionError as error:
         raise DecodeError(f"snappy: {error}") from None
     if made != size:
-        raise DecodeError(f"snappy: {made} bytes, and its head says {size}")
+        raise DecodeError(f"snappy: {made} bytes, but its header says {size}")
     return plain
 
 

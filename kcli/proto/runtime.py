@@ -68,7 +68,7 @@ def _bad_length(name: str, n: int) -> None:
 
 
 def _short(name: str, want: int, have: int) -> None:
-    raise DecodeError(f"{name} wants {want} bytes, {have} are left")
+    raise DecodeError(f"{name} needs {want} bytes, but only {have} are left")
 
 
 def _too_many(name: str, n: int, left: int) -> None:

@@ -57,7 +57,9 @@ class OAuthBearer:
             raise AuthError("the OAuth token is not one: it is empty, or has spaces, line ends or other odd characters")
         for name, value in extensions:
             if name == "auth" or not name.isascii() or not name.isalpha():
-                raise AuthError(f"{name!r} cannot be the name of an OAUTHBEARER extension: ASCII letters, and not auth")
+                raise AuthError(
+                    f"{name!r} cannot be the name of an OAUTHBEARER extension: use ASCII letters, but not auth"
+                )
             if any(not (" " <= letter <= "~" or letter in "\t\r\n") for letter in value):
                 raise AuthError(f"the OAUTHBEARER extension {name} has a character that cannot be sent")
         pairs = "".join(f"{name}={value}{SEPARATOR}" for name, value in extensions)

@@ -91,7 +91,7 @@ class ScramClient:
             raise AuthError(f"{self.name}: the broker's challenge has no salt or no iterations")
         if not FEWEST <= int(iterations) <= self._most:
             raise AuthError(
-                f"{self.name}: the broker wants {iterations} iterations, and {FEWEST} to {self._most} are accepted"
+                f"{self.name}: the broker requests {iterations} iterations; kcli accepts {FEWEST} to {self._most}"
             )
         salted = pbkdf2_hmac(self._hash, self._password, salt, int(iterations))
         client_key = hmac.digest(salted, b"Client Key", self._hash)
@@ -192,9 +192,9 @@ def _attributes(message: bytes) -> dict[str, str]:
     except UnicodeDecodeError:
         raise AuthError("the SCRAM message is not text") from None
     if any(part.find("=") < 1 for part in parts):
-        raise AuthError(f"this is no SCRAM message: {printable(message.decode())}")
+        raise AuthError(f"not a SCRAM message: {printable(message.decode())}")
     if parts[0].startswith("m="):
-        raise AuthError("the SCRAM message wants an extension that is not known")
+        raise AuthError("the SCRAM message requires an unknown extension")
     pairs = (part.split("=", 1) for part in parts)
     return {name: printable(value) if name == "e" else value for name, value in pairs}
 

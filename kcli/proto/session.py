@@ -188,9 +188,9 @@ def _let_go(held: bytearray) -> bool:
 def diagnose(head: bytes, limit: int) -> str:
     """Return what the first bytes of an impossible frame show about the peer."""
     if head.startswith(b"HTTP"):
-        return "this port speaks HTTP, not Kafka: check the port number"
+        return "this port uses HTTP, not Kafka: check the port number"
     if head[:1] in (b"\x15", b"\x16") and head[1:2] == b"\x03":
-        return "this port speaks TLS, and kcli spoke plaintext: use security.protocol=SSL or SASL_SSL"
+        return "this port uses TLS, but kcli used plaintext: use security.protocol=SSL or SASL_SSL"
     (size,) = _SIZE.unpack_from(head)
     if size < 0:
         return f"the peer announced a frame of {size} bytes: it does not speak Kafka"
@@ -321,7 +321,7 @@ class ServerSession:
         """Return the request in `frame`. Raises DecodeError for invalid bytes."""
         view = memoryview(frame)
         if len(view) < _REQUEST_HEADER.size:
-            raise DecodeError(f"a request header wants {_REQUEST_HEADER.size} bytes, the frame has {len(view)}")
+            raise DecodeError(f"a request header needs {_REQUEST_HEADER.size} bytes, but the frame has {len(view)}")
         api_key, version, correlation_id, size = _REQUEST_HEADER.unpack_from(view)
         kind = request_type(api_key)
         at = _REQUEST_HEADER.size

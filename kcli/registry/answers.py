@@ -62,7 +62,7 @@ def _schema(row: JsonObject) -> Schema:
         raise ValueError(f"schema: it is longer than {LARGEST_SCHEMA // 1024**2} MiB")
     references = row.objects("references") if row.has("references") else []
     if len(references) > MOST_REFERENCES:
-        raise ValueError(f"references: there are more than {MOST_REFERENCES:,}")
+        raise ValueError(f"references: more than {MOST_REFERENCES:,}")
     subject = _text_or(row, "subject")
     rules = "ruleSet" if row.has("ruleSet") else "ruleset"
     extra = {name: field for name, field in row.fields.items() if name not in READ and name not in PLACED}
@@ -156,7 +156,7 @@ def sound(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ValueError("it has a text with half of a character in it") from None
+        raise ValueError("it contains an unpaired surrogate") from None
     return text
 
 

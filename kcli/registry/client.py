@@ -316,8 +316,7 @@ class RegistryClient:
             return read(value)
         except ValueError as problem:
             raise BadAnswer(
-                f"{answer.origin.url}: the answer to {method} {path} is not what was asked for: "
-                f"{harmless(str(problem))}"
+                f"{answer.origin.url}: unexpected response to {method} {path}: {harmless(str(problem))}"
             ) from None
 
     def _check(self, about: str, method: str, path: str) -> None:
@@ -354,10 +353,10 @@ class RegistryClient:
             rows += page
             if len(page) < size:
                 return rows
-        raise RegistryError(f"{about}: there are more than {MOST:,}; name a part of them by how they begin")
+        raise RegistryError(f"{about}: there are more than {MOST:,}; give a prefix to list a part of them")
 
     def _wrong(self, path: str, what: str) -> BadAnswer:
-        return BadAnswer(f"{self.settings.name} answered another schema than {path} asks for: {what}")
+        return BadAnswer(f"{self.settings.name} returned another schema than {path} requested: {what}")
 
 
 def allow(method: str, path: str, guard: str, profile: str) -> None:

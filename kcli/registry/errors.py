@@ -116,7 +116,7 @@ def error_of(answer: Answer, about: str, origin: str, credentials: str) -> KcliE
         why = "; is the path of schema.registry.url complete? Apicurio's ends with /apis/ccompat/v7"
         if "/apis/ccompat/" in origin:
             why = ": registries differ"
-        return Unsupported(f"{about}: {origin} has no such request (HTTP {status}){why}", status, code)
+        return Unsupported(f"{about}: {origin} does not support this request (HTTP {status}){why}", status, code)
     return RegistryError(f"{about}: {origin} answered HTTP {status}{f': {words}' if words else ''}", status, code)
 
 
@@ -172,5 +172,6 @@ def _refused(status: int, words: str, about: str, origin: str, credentials: str)
     if credentials:
         return AuthError(f"{origin} refused {credentials} (HTTP 401){detail}")
     return AuthError(
-        f"{origin} wants credentials (HTTP 401): set basic.auth.user.info, or bearer.auth.token and its kin{detail}"
+        f"{origin} requires credentials (HTTP 401): set basic.auth.user.info, or bearer.auth.token or "
+        f"another bearer.auth property{detail}"
     )

@@ -177,8 +177,8 @@ class FolderSchemas:
             if known.id >= 0:
                 return known.id
         raise UsageError(
-            f"{subject}: the schema is not in {self._folder}, and a folder registers nothing; name a registry with "
-            "schema.registry.url"
+            f"{subject}: the schema is not in {self._folder}, and kcli cannot register schemas in a folder; set "
+            "schema.registry.url to a registry"
         )
 
     def _placed(self, schema: Schema, subject: str, version: int) -> Schema:

@@ -35,7 +35,7 @@ async def resolve(schema: Schema, ask: Ask) -> list[tuple[str, Schema]]:
             subject = within(importing.context, reference.subject)
             place = f"{subject} version {reference.version}"
             if place in chain:
-                raise SchemaRefused(f"{schema.name}: its references run in a circle: {_shown((*chain, place))}")
+                raise SchemaRefused(f"{schema.name}: circular references: {_shown((*chain, place))}")
             if len(chain) > DEEPEST:
                 raise SchemaRefused(
                     f"{schema.name}: its references are deeper than {DEEPEST}: {_shown((*chain, place))}"

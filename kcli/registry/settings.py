@@ -95,7 +95,7 @@ class _Reader:
         url = self._text("url").strip()
         kind = self._text("kind").strip().lower()
         if kind and kind not in KINDS:
-            raise UsageError(f"{self._where('kind')}: schema.registry.kind is one of {', '.join(KINDS)}")
+            raise UsageError(f"{self._where('kind')}: schema.registry.kind must be one of {', '.join(KINDS)}")
         strategies: dict[str, Any] = {f"{field}_strategy": self._strategy(field) for field in ("key", "value")}
         if url.startswith(FOLDER):
             path = url.removeprefix(FOLDER)
@@ -128,12 +128,12 @@ class _Reader:
         """Handle AWS Glue, whose requests are signed with AWS credentials."""
         for origin in fields["origins"]:
             if not origin.secure and not origin.loopback:
-                raise UsageError(f"{origin.url}: requests to AWS Glue are signed, and go over https only")
+                raise UsageError(f"{origin.url}: requests to AWS Glue are signed, and must use https")
             if origin.user:
-                raise UsageError(f"{origin.url}: AWS Glue takes no login; credentials are those of AWS")
+                raise UsageError(f"{origin.url}: AWS Glue does not accept a login; it uses AWS credentials")
         other = next((key for key in self._given if key.startswith(("basic.auth.", "bearer.auth."))), "")
         if other:
-            raise UsageError(f"{self._where(other)}: {other} is not for AWS Glue; credentials are those of AWS")
+            raise UsageError(f"{self._where(other)}: {other} cannot be used with AWS Glue, which uses AWS credentials")
         match = _GLUE.fullmatch(fields["origins"][0].host)
         region = self._text("glue.region") or (match[1] if match else "")
         fields |= {"kind": "glue", "glue_region": region}
@@ -145,7 +145,7 @@ class _Reader:
         key = f"{field}.subject.name.strategy"
         text = self._text(key).strip()
         if text and text != HIDDEN and not strategy_named(text):
-            raise UsageError(f"{self._where(key)}: {key} is one of {', '.join(STRATEGIES)}, not {text}")
+            raise UsageError(f"{self._where(key)}: {key} must be one of {', '.join(STRATEGIES)}, not {text}")
         return strategy_named(text)
 
     def _text(self, key: str) -> str:
@@ -191,7 +191,7 @@ class _Reader:
             sasl = self._inherited()
             if sasl is None or not sasl.username or sasl.password is None:
                 raise UsageError(
-                    "basic.auth.credentials.source=SASL_INHERIT takes sasl.username and sasl.password, or "
+                    "basic.auth.credentials.source=SASL_INHERIT requires sasl.username and sasl.password, or "
                     "sasl.jaas.config, of the brokers"
                 )
             user, password = sasl.username, sasl.password.reveal()
@@ -215,11 +215,11 @@ class _Reader:
             return
         if fields["credentials"]:
             other = "bearer.auth.credentials.source" if source else named[0]
-            raise UsageError(f"{fields['credentials']} and {other} exclude each other: name one of them")
+            raise UsageError(f"{fields['credentials']} and {other} cannot be combined: set only one of them")
         if source == "SASL_OAUTHBEARER_INHERIT":
             sasl = self._inherited()
             if sasl is None or sasl.oauth is None:
-                raise UsageError(f"bearer.auth.credentials.source={source} takes sasl.mechanism=OAUTHBEARER")
+                raise UsageError(f"bearer.auth.credentials.source={source} requires sasl.mechanism=OAUTHBEARER")
             fields["oauth"], fields["credentials"] = sasl.oauth, "sasl.oauthbearer.*"
         else:
             fields["oauth"], fields["credentials"] = self._oauth(named, source), named[0] if named else ""
@@ -230,7 +230,7 @@ class _Reader:
         if source == "OAUTHBEARER":
             named[:] = [key for key in named if key != "bearer.auth.token"]
         if len(named) != 1:
-            wants = "name one of" if len(named) > 1 else f"bearer.auth.credentials.source={source} takes one of"
+            wants = "name one of" if len(named) > 1 else f"bearer.auth.credentials.source={source} requires one of"
             raise UsageError(f"{wants} {', '.join(TOKENS)}")
         text = self._text(named[0])
         field = TOKENS[named[0]]
@@ -252,7 +252,7 @@ class _Reader:
     def _source(self, key: str, known: tuple[str, ...]) -> str:
         source = self._text(key).strip().upper()
         if source and source not in known:
-            raise UsageError(f"{self._where(key)}: {key} is one of {', '.join(known)}")
+            raise UsageError(f"{self._where(key)}: {key} must be one of {', '.join(known)}")
         return source
 
     def _readable(self, fields: dict[str, Any]) -> None:
@@ -262,6 +262,6 @@ class _Reader:
         for origin in fields["origins"]:
             if not origin.secure and not origin.loopback and (origin.user or fields.get("oauth") is not None):
                 raise UsageError(
-                    f"{origin.url} would get the credentials where others can read them: "
+                    f"the credentials would be sent to {origin.url} unencrypted, so others could read them: "
                     "use https, or set schema.registry.allow.insecure.auth=true"
                 )

@@ -39,11 +39,11 @@ def subject_of(strategy: str, topic: str, part: str, record: str = "") -> str:
     name of the schema's record. For `associated` it is the one without an association in the registry. Raises
     UsageError if the strategy needs a record's name and the schema has none."""
     if strategy not in STRATEGIES:
-        raise UsageError(f"no strategy of subjects is named {strategy}; known: {', '.join(STRATEGIES)}")
+        raise UsageError(f"unknown subject strategy {strategy}; known: {', '.join(STRATEGIES)}")
     if strategy in (TOPIC, ASSOCIATED):
         return f"{topic}-{part}"
     if not record:
-        raise UsageError(f"the strategy {strategy} takes a schema with a name: a record or a message")
+        raise UsageError(f"the strategy {strategy} needs a schema with a name: a record or a message")
     return record if strategy == RECORD else f"{topic}-{record}"
 
 

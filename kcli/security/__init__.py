@@ -51,9 +51,13 @@ class Tls(Frozen):
     def warnings(self, whose: str) -> list[str]:
         """Return a warning for each disabled check; `whose` certificates it would verify (`brokers'`)."""
         if not self.verify:
-            return [f"the {whose} certificates are not checked: anybody in between can read and change everything"]
+            return [
+                f"the {whose} certificates are not checked: anyone on the network path can read and change everything"
+            ]
         if not self.verify_host:
-            return [f"the name in the {whose} certificates is not checked: any certificate of the authority does"]
+            return [
+                f"the name in the {whose} certificates is not checked: any certificate of the authority is accepted"
+            ]
         return []
 
 

@@ -74,7 +74,7 @@ def _sign(assertion: Assertion, data: bytes) -> bytes:
     try:
         key = load_pem_private_key(pem, password)
     except (ValueError, TypeError):
-        raise AuthError(f"{about} cannot be read: it is no PEM of a private key, or its passphrase is wrong") from None
+        raise AuthError(f"{about} cannot be read: it is not a private key in PEM, or its passphrase is wrong") from None
     if assertion.algorithm == "RS256" and isinstance(key, rsa.RSAPrivateKey):
         return key.sign(data, padding.PKCS1v15(), SHA256())
     if assertion.algorithm == "ES256" and isinstance(key, ec.EllipticCurvePrivateKey) and key.key_size == 256:

@@ -119,7 +119,7 @@ def origin_of(url: str, expected: str = "an address is http://HOST:PORT or https
     except ValueError:
         parts, host, port = urlsplit(""), None, None
     if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment or not url.isprintable():
-        hint = "; %-encode what is not a letter or a digit in the password" if "@" in url else ""
+        hint = "; percent-encode all characters of the password except letters and digits" if "@" in url else ""
         raise UsageError(f"{expected}{hint}")
     place = f"[{host}]" if ":" in host else host
     plain = urlunsplit((parts.scheme, place if port is None else f"{place}:{port}", parts.path.rstrip("/"), "", ""))

@@ -192,7 +192,7 @@ class HttpClient:
             headers |= await self._credentials.headers(origin, headers, body)
         odd = next((name for name, value in headers.items() if not (value.isascii() and value.isprintable())), None)
         if odd is not None:
-            raise UsageError(f"{BEFORE[service.peer]}{origin.url}: {odd} may have printable ASCII characters only")
+            raise UsageError(f"{BEFORE[service.peer]}{origin.url}: {odd} may only contain printable ASCII characters")
 
         def exchange(manager: PoolManager, *, again: bool = False) -> Exchange:
             return Exchange(service, origin, manager, method, path, body, headers, again)
@@ -375,7 +375,7 @@ class Exchange:
         reason = printable(getattr(cause, "strerror", None) or str(cause))
         proxy = proxy_of(self._service, self._origin)
         if proxy is not None and (proxied or not self._ready) and not isinstance(cause, ssl.SSLError):
-            return ConnectError(f"the proxy {proxy.url} does not lead to {self._name}: {reason}")
+            return ConnectError(f"the proxy {proxy.url} could not connect to {self._name}: {reason}")
         if not dialled or isinstance(cause, LocationParseError | UnicodeError):
             return ConnectError(f"{self._name} cannot be reached: {reason}")
         if isinstance(cause, DecodeError):

@@ -33,14 +33,14 @@ def check_endpoint(oauth: OAuth) -> None:
     if at.scheme == "http" and at.hostname not in LOOPBACK:
         raise UsageError(f"the token URL {url} is not https: the client's secret would be readable")
     if _endpoint(oauth)[0].user:
-        raise UsageError(f"the token URL {url} has a login: name the client by its id and secret instead")
+        raise UsageError(f"the token URL {url} has a login: use a client id and secret instead")
     if (assertion := oauth.assertion) is None:
         if oauth.grant == "jwt_bearer":
-            raise UsageError("the grant jwt-bearer wants an assertion: a file with one, or a private key to sign it")
+            raise UsageError("the grant jwt-bearer requires an assertion: a file with one, or a private key to sign it")
         if not oauth.client_id or oauth.client_secret is None:
-            raise UsageError("a token URL wants a client id and a client secret, or an assertion")
+            raise UsageError("a token URL requires a client id and a client secret, or an assertion")
     elif not (assertion.file or assertion.key_file or assertion.key_pem):
-        raise UsageError("an assertion wants a file with it, or a private key to sign it")
+        raise UsageError("an assertion requires a file with it, or a private key to sign it")
 
 
 def _endpoint(oauth: OAuth) -> tuple[Origin, str]:
@@ -98,7 +98,7 @@ def _refusal(answer: Answer, about: str, url: str, client: str) -> KcliError:
     said = f"HTTP {answer.status}{f', {words}' if words else ''}"
     if answer.status >= 500 or answer.status in UNAVAILABLE:
         return Unavailable(f"the token URL {url} is in trouble: {said}", status=answer.status)
-    return AuthError(f"the token URL {url} gave client {printable(client)} no token: {said}")
+    return AuthError(f"the token URL {url} gave no token to client {printable(client)}: {said}")
 
 
 def _token(url: str, body: bytes) -> tuple[str, float | None]:

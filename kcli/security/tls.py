@@ -38,7 +38,7 @@ def client_context(tls: Tls) -> ssl.SSLContext:
         try:
             context.set_ciphers(tls.ciphers)
         except ssl.SSLError:
-            raise UsageError(f"ssl.cipher.suites: OpenSSL knows none of {tls.ciphers}") from None
+            raise UsageError(f"ssl.cipher.suites: OpenSSL supports none of {tls.ciphers}") from None
     context.check_hostname = tls.verify and tls.verify_host
     context.verify_mode = ssl.CERT_REQUIRED if tls.verify else ssl.CERT_NONE
     if tls.verify:
@@ -62,7 +62,7 @@ def _trust(context: ssl.SSLContext, tls: Tls) -> None:
         pem = tls.ca_pem or store_as_pem(tls.truststore, tls.truststore_type, tls.truststore_password, what)
         certificates = read_certificates(pem)
         if "BEGIN" not in certificates:
-            raise UsageError(f"{what}: there is no certificate in it")
+            raise UsageError(f"{what}: it contains no certificate")
         _load(context, certificates, f"{what}: it holds something that is not a certificate")
     elif tls.ca and os.path.isdir(tls.ca):
         paths = [os.path.join(tls.ca, name) for name in os.listdir(tls.ca)]  # OpenSSL itself reads them
@@ -73,7 +73,7 @@ def _trust(context: ssl.SSLContext, tls: Tls) -> None:
     elif tls.ca:
         certificates = read_certificates(store_as_pem(tls.ca, "PEM", None, "ssl.ca.location"))
         if "BEGIN" not in certificates:
-            raise UsageError(f"ssl.ca.location: {tls.ca} has no certificate in it; PEM is expected")
+            raise UsageError(f"ssl.ca.location: {tls.ca} contains no certificate; expected PEM")
         _load(context, certificates, f"ssl.ca.location: {tls.ca} holds something that is not a certificate")
     else:
         context.load_default_certs()
@@ -105,7 +105,7 @@ def _present(context: ssl.SSLContext, tls: Tls) -> None:
     ours, secret = read_certificates(chain), read_private_key(key or chain)
     if "BEGIN" not in ours or not secret:
         missing = "certificate" if secret else "private key"
-        raise UsageError(f"{what}: there is no {missing} for the client certificate; PEM is expected")
+        raise UsageError(f"{what}: there is no {missing} for the client certificate; expected PEM")
     _load_ours(context, secret + ours, None if password is None else password.reveal(), what)
 
 
@@ -186,8 +186,8 @@ def convert(path: str) -> str:
     """Return the command that converts a Java keystore to PKCS12."""
     stem = path.rpartition(".")[0] or path
     return (
-        f"keytool -importkeystore -srckeystore {path} -destkeystore {stem}.p12 -deststoretype PKCS12, "
-        f"and name {stem}.p12 instead"
+        f"keytool -importkeystore -srckeystore {path} -destkeystore {stem}.p12 -deststoretype PKCS12, then "
+        f"use {stem}.p12"
     )
 
 

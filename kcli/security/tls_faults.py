@@ -13,23 +13,24 @@ PURPOSE = 26
 
 # name in the peer's alert, or in our TLS library: explanation
 REASONS = {
-    "CERTIFICATE_REQUIRED": "wants a client certificate: set ssl.keystore.location, or ssl.certificate.location and "
+    "CERTIFICATE_REQUIRED": "requires a client certificate: set ssl.keystore.location, or ssl.certificate.location and "
     "ssl.key.location",
-    "UNKNOWN_CA": "does not trust the authority of our client certificate: use one that its truststore knows",
-    "CERTIFICATE_EXPIRED": "says that our client certificate has expired: renew it",
-    "CERTIFICATE_REVOKED": "says that our client certificate was revoked",
+    "UNKNOWN_CA": "does not trust the authority of our client certificate: use one whose authority is in its "
+    "truststore",
+    "CERTIFICATE_EXPIRED": "reports that our client certificate has expired: renew it",
+    "CERTIFICATE_REVOKED": "reports that our client certificate was revoked",
     "CERTIFICATE_UNKNOWN": "does not accept our client certificate",
-    "UNSUPPORTED_CERTIFICATE": "does not accept our client certificate: it may not be made for clients (extended key "
+    "UNSUPPORTED_CERTIFICATE": "does not accept our client certificate: it may not be valid for clients (extended key "
     "usage clientAuth)",
-    "BAD_CERTIFICATE": "does not accept our client certificate, or wants one: set ssl.keystore.location, or "
+    "BAD_CERTIFICATE": "does not accept our client certificate, or requires one: set ssl.keystore.location, or "
     "ssl.certificate.location and ssl.key.location",
-    "UNRECOGNIZED_NAME": "does not know the name we asked for (SNI)",
-    "PROTOCOL_VERSION": "speaks no version of TLS that we accept (1.2 and 1.3)",
-    "UNSUPPORTED_PROTOCOL": "speaks no version of TLS that we accept (1.2 and 1.3)",
+    "UNRECOGNIZED_NAME": "does not recognize the requested host name (SNI)",
+    "PROTOCOL_VERSION": "supports no TLS version that kcli accepts (1.2 and 1.3)",
+    "UNSUPPORTED_PROTOCOL": "supports no TLS version that kcli accepts (1.2 and 1.3)",
     "NO_PROTOCOLS_AVAILABLE": "and we have no version of TLS in common: see ssl.enabled.protocols",
-    "HANDSHAKE_FAILURE": "and we have no cipher or version of TLS in common, or it wants a client certificate: set "
+    "HANDSHAKE_FAILURE": "and we have no cipher or version of TLS in common, or it requires a client certificate: set "
     "ssl.keystore.location, or ssl.certificate.location and ssl.key.location",
-    "INSUFFICIENT_SECURITY": "wants stronger ciphers than we offer",
+    "INSUFFICIENT_SECURITY": "requires stronger ciphers than kcli offers",
     "NO_SHARED_CIPHER": "and we have no cipher in common",
     "DH_KEY_TOO_SMALL": "offers a key too weak to be safe: it needs a stronger one",
     "ACCESS_DENIED": "refuses our client certificate",
@@ -53,7 +54,7 @@ def explain(problem: BaseException, name: str, host: str, peer: str = "broker") 
     if isinstance(problem, ssl.SSLError):
         reason = str(getattr(problem, "reason", None) or "")
         if any(word in reason for word in PLAINTEXT):
-            return TlsError(f"{name} does not speak TLS on this port: use {WITHOUT_TLS[peer][0]}")
+            return TlsError(f"{name} does not use TLS on this port: use {WITHOUT_TLS[peer][0]}")
         for word, means in REASONS.items():
             if reason.endswith(word):
                 return TlsError(f"{name} {means}")
@@ -68,8 +69,8 @@ def explain(problem: BaseException, name: str, host: str, peer: str = "broker") 
 def hung_up(name: str, peer: str = "broker") -> ConnectError:
     """Return a retriable error, because a proxy closes the connection in the same way while the broker is away."""
     return ConnectError(
-        f"{name} closed the connection during the TLS handshake: the port may speak plaintext "
-        f"({WITHOUT_TLS[peer][1]}), or want another client certificate (ssl.keystore.location)"
+        f"{name} closed the connection during the TLS handshake: the port may use plaintext "
+        f"({WITHOUT_TLS[peer][1]}), or require another client certificate (ssl.keystore.location)"
     )
 
 

@@ -31,7 +31,7 @@ class Tokens:
     def __init__(self, oauth: OAuth | None) -> None:
         named = [] if oauth is None else [name for name in SOURCES if getattr(oauth, name)]
         if oauth is None or len(named) != 1:
-            what = "wants one of" if not named else "wants one, and not several, of"
+            what = "requires one of" if not named else "requires exactly one of"
             raise UsageError(f"sasl.mechanism=OAUTHBEARER {what} a token, a token file, a token command, a token URL")
         if oauth.token_endpoint:
             from kcli.security.oidc import check_endpoint
@@ -101,7 +101,7 @@ def _returned(function: Callable[[], str]) -> str:
     except Exception as problem:
         raise AuthError(f"the token function raised {type(problem).__name__}: {problem}") from problem
     if not isinstance(token, str) or not token.strip().isascii() or not token.strip():
-        raise AuthError(f"the token function returned no token but a value of type {type(token).__name__}")
+        raise AuthError(f"the token function did not return a token, but a value of type {type(token).__name__}")
     return token.strip()
 
 

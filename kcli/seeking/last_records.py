@@ -114,7 +114,7 @@ async def _read(
                     raise fetched.error
             here = [consumer.position(at) for at in spans]
             if not got and here == before:
-                raise DeadlineExceeded(f"no record came for {patience:g} s", sent=True)
+                raise DeadlineExceeded(f"no record arrived for {patience:g} s", sent=True)
             before = here
     return read
 

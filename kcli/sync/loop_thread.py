@@ -48,8 +48,8 @@ class LoopThread:
         problem = self._refusal()
         if problem is None and self.here:
             problem = UsageError(
-                "this call waits for the client's own thread, and was made in it, by a callback or a hook: "
-                "make it in another thread; send and metrics may be called here"
+                "this call would wait for the client's own thread, which a callback or hook is running in: make it "
+                "from another thread; send and metrics can be called here"
             )
         if problem is not None:
             work.close()

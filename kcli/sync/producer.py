@@ -185,7 +185,7 @@ def _tell(stored: Future[RecordMetadata], settled: asyncio.Future[RecordMetadata
     if not stored.set_running_or_notify_cancel():
         settled.cancelled() or settled.exception()  # the caller stopped waiting
     elif settled.cancelled():
-        stored.set_exception(KcliError("the record was given up"))
+        stored.set_exception(KcliError("the record was cancelled"))
     elif (problem := settled.exception()) is not None:
         stored.set_exception(problem)
     else:

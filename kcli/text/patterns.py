@@ -68,7 +68,7 @@ def _timed(
         except TimeoutError:
             raise KcliError(
                 f"{shown}: takes more than a second on {subject(data)}; "
-                "a repeat inside of a repeat, as in (a+)+, can often be written as one"
+                "nested repetition, as in (a+)+, can often be written as a single one"
             ).hinted(hint) from None
 
     return holds

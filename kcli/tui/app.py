@@ -170,7 +170,7 @@ class Dashboard(App[int]):
         new = {binding.description for binding in clashed_bindings} - self._clashes
         self._clashes |= new
         if new:
-            self.notify(f"keys.toml takes the keys of: {', '.join(sorted(new))}", severity="warning", markup=False)
+            self.notify(f"keys.toml overrides the keys of: {', '.join(sorted(new))}", severity="warning", markup=False)
 
     def on_change_profile(self, message: ChangeProfile) -> None:
         """Open another cluster; the same one again, while it waits, is cancelled."""

@@ -79,7 +79,7 @@ def test_more_and_fewer_replicas() -> None:
 
 
 def test_more_replicas_than_brokers_are_refused() -> None:
-    with pytest.raises(UsageError, match="3 replicas need as many brokers, and there are 2"):
+    with pytest.raises(UsageError, match="3 replicas need 3 brokers, but only 2"):
         plan(spread("a", 2, [1, 2, 3], 3), wish(1, 2), {})
 
 

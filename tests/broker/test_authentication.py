@@ -97,7 +97,7 @@ async def test_B15_sasl_where_there_is_none_and_none_where_there_is() -> None:
     async with Sandbox() as sandbox:
         assert "does not authenticate on this port" in str(await told(sandbox, password()))
     async with Sandbox(sasl=ALICE) as sandbox:
-        assert "it may want authentication" in str(await told(sandbox, None))
+        assert "it may require authentication" in str(await told(sandbox, None))
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -137,7 +137,9 @@ async def test_B16_a_password_that_was_prepared_before_it_was_stored_is_found_to
 async def test_what_lets_others_in_is_not_sent_in_the_clear_to_a_host_learned_from_metadata(mechanism: str) -> None:
     sasl = password("PLAIN") if mechanism == "PLAIN" else bearer(unsecured("alice"))
     access = Access(Security(sasl=sasl))
-    with pytest.raises(AuthError, match=r"where others can read it: use security.protocol=SASL_SSL, or set allow"):
+    with pytest.raises(
+        AuthError, match=r"unencrypted, so that others can read it: use security.protocol=SASL_SSL, or set allow"
+    ):
         access.may_speak(loopback=False)
     access.may_speak(loopback=True)
     Access(Security(sasl=sasl.replace(allow_insecure=True))).may_speak(loopback=False)
@@ -150,14 +152,14 @@ async def test_what_lets_others_in_is_not_sent_in_the_clear_to_a_host_learned_fr
     ("sasl", "words"),
     [
         (Sasl(mechanism="CRAM-MD5"), "CRAM-MD5 is not one of PLAIN, SCRAM-SHA-256"),
-        (Sasl(mechanism="PLAIN"), "wants sasl.username"),
-        (Sasl(mechanism="SCRAM-SHA-256", username="a"), "wants sasl.password"),
-        (Sasl(mechanism="OAUTHBEARER"), "wants one of a token, a token file"),
-        (bearer("a", token_file="b"), "wants one, and not several"),
+        (Sasl(mechanism="PLAIN"), "sasl.username"),
+        (Sasl(mechanism="SCRAM-SHA-256", username="a"), "sasl.password"),
+        (Sasl(mechanism="OAUTHBEARER"), "requires one of a token, a token file"),
+        (bearer("a", token_file="b"), "requires exactly one"),
         (bearer(token_endpoint="http://idp.test/token"), "is not https"),
         (bearer(token_endpoint="ftp://idp.test/token"), "is not an https URL"),
-        (bearer(token_endpoint="https://idp.test/token"), "wants a client id and a client secret"),
-        (Sasl(mechanism="AWS_MSK_IAM"), "over TLS only"),
+        (bearer(token_endpoint="https://idp.test/token"), "requires a client id and a client secret"),
+        (Sasl(mechanism="AWS_MSK_IAM"), "only over TLS"),
     ],
 )
 def test_settings_that_cannot_work_are_refused_before_anything_is_connected(sasl: Sasl, words: str) -> None:
@@ -205,8 +207,8 @@ async def test_B17_tokens_of_every_source(tmp_path: Path) -> None:
         ({"token_command": ("false",)}, "failed with exit code 1"),
         ({"token_command": ("true",)}, "printed nothing"),
         ({"token_function": lambda: 1 / 0}, "the token function raised ZeroDivisionError: division by zero"),
-        ({"token_function": lambda: b"x"}, "the token function returned no token but a value of type bytes"),
-        ({"token_function": lambda: " "}, "the token function returned no token"),
+        ({"token_function": lambda: b"x"}, "the token function did not return a token, but a value of type bytes"),
+        ({"token_function": lambda: " "}, "the token function did not return a token"),
         ({"token_command": ("sleep", "5"), "timeout": 0.05}, "did not end within 0.05 s"),
         ({"token": "two words"}, "token is not one"),
         ({"token": unsecured("alice", -60)}, "s ago: get a new one"),
@@ -236,7 +238,7 @@ async def test_B17_a_refused_token_is_told_with_the_brokers_json_and_not_used_ag
             r"invalid_client: \x1b[31mno",
             True,
         ),
-        (400, b"<html>", {}, "gave client c no token: HTTP 400", True),
+        (400, b"<html>", {}, "gave no token to client c: HTTP 400", True),
         (503, b"", {}, "is in trouble: HTTP 503", False),
         (302, b"", {"Location": "http://127.0.0.1:1/steal"}, "sends us to http://127.0.0.1:1/steal (HTTP 302)", False),
         (200, b"[]", {}, "answered without an access_token", True),

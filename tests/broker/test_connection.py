@@ -21,8 +21,8 @@ from .peers import answer, pair, question
 @pytest.mark.parametrize(
     ("raw", "says"),
     [
-        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "speaks HTTP, not Kafka"),
-        (b"\x15\x03\x03\x00\x02\x02\x50", "speaks TLS"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "uses HTTP, not Kafka"),
+        (b"\x15\x03\x03\x00\x02\x02\x50", "uses TLS"),
         (b"\xff\xff\xff\xff", "does not speak Kafka"),
         (b"\x7f\xff\xff\xff", "over the limit"),
     ],

@@ -123,7 +123,7 @@ def test_B12_no_common_version_names_api_and_both_ranges() -> None:
     with pytest.raises(UnsupportedVersion) as caught:
         pick(FetchRequest, {1: (0, 3)}, "broker 1 at h:9092")
     first, last = FetchRequest.versions.first, FetchRequest.versions.last
-    assert f"broker 1 at h:9092 speaks versions 0-3 of Fetch, and kcli speaks {first}-{last}" in str(caught.value)
+    assert f"broker 1 at h:9092 supports versions 0-3 of Fetch, and kcli supports {first}-{last}" in str(caught.value)
     with pytest.raises(UnsupportedVersion, match="kcli is too old"):
         pick(FetchRequest, {1: (90, 99)}, "b")
     with pytest.raises(UnsupportedVersion, match="does not offer the API Fetch"):

@@ -100,7 +100,7 @@ async def test_nothing_fails_while_the_user_store_is_away(protocol: str, seconds
             await asyncio.gather(*promises)
             assert await read(consumer, 30) == VALUES[30:]
         assert any("refused the authentication of alice" in notice for notice in notices)
-        assert any("the login is tried again in" in notice for notice in notices)
+        assert any("kcli tries to log in again in" in notice for notice in notices)
         assert producer.counts.failed == producer.counts.unknown == 0
 
 
@@ -234,7 +234,7 @@ async def test_a_login_that_would_show_the_password_is_not_tried_again() -> None
         return 1
 
     async def unsafe() -> int:
-        raise Unsafe("PLAIN would send the password where others can read it")
+        raise Unsafe("PLAIN would send the password unencrypted, so that others can read it")
 
     async def refused() -> int:
         raise kcli.AuthError("refused")
@@ -245,7 +245,7 @@ async def test_a_login_that_would_show_the_password_is_not_tried_again() -> None
     assert await logins.attempt(fine) == 1
     with pytest.raises(Unsafe):
         await logins.attempt(unsafe)
-    with pytest.raises(LoginFailed, match="refused; the login is tried again in"):
+    with pytest.raises(LoginFailed, match="refused; kcli tries to log in again in"):
         await logins.attempt(refused)
     with pytest.raises(LoginFailed):
         logins.begin()

@@ -56,4 +56,6 @@ def test_on_a_terminal_yes_answers_and_silence_asks(destroys: bool) -> None:
 
 def test_a_number_of_matches_needs_a_pattern() -> None:
     said = Said(execute=True, expect=3)
-    assert outcome(said, by_pattern=False, destroys=True).startswith("--expect is the number of names")
+    assert outcome(said, by_pattern=False, destroys=True).startswith(
+        "--expect needs a pattern in the command; it is the number of matching names"
+    )

@@ -105,7 +105,7 @@ def test_a_file_that_exists_is_refused_and_left(key: tuple[str, str], run: Calla
     path.write_text("mine")
     code, said = run(line)
     assert (code, path.read_text()) == (2, "mine")
-    way = "--force overwrites it" if key in FORCED else "name a new one"
+    way = "--force overwrites it" if key in FORCED else "choose a new one"
     assert f"{path.name}: the file exists; {way}" in said
     path.unlink()
 

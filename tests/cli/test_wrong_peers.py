@@ -91,7 +91,7 @@ def complaint(kcli: Shell, words: list[str], *more: str, counts: str = SENT_NOTH
 def test_B1_a_web_server_is_named(words: list[str]) -> None:
     with peer(speak_http) as address:
         code, said = complaint(Shell(address), words, "-b", address)
-    what = "this port speaks HTTP, not Kafka: check the port number (ApiVersions v4 #0)"
+    what = "this port uses HTTP, not Kafka: check the port number (ApiVersions v4 #0)"
     assert (code, said) == (5, f"kcli: could not connect to a broker: {address}: {what}")
 
 
@@ -143,7 +143,7 @@ def test_B22_a_port_that_accepts_and_never_answers_is_told_in_time(words: list[s
     with peer(keep_silent) as address:
         code, said = complaint(Shell(address), words, "-b", address, *SOON)
     assert code == 5
-    assert f"{address} accepts connections and does not answer ApiVersions: is it a Kafka listener?" in said
+    assert f"{address} accepts connections but does not answer ApiVersions: is it a Kafka listener?" in said
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=NAMES)
@@ -152,7 +152,7 @@ def test_B1_a_port_that_hangs_up_may_want_TLS(words: list[str]) -> None:
         code, said = complaint(Shell(address), words, "-b", address)
     assert code == 5
     assert (
-        f"{address} closed the connection at the first request: it may expect TLS or SASL (security.protocol)" in said
+        f"{address} closed the connection on the first request: it may expect TLS or SASL (security.protocol)" in said
     )
 
 

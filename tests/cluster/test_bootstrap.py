@@ -39,7 +39,7 @@ async def test_C1_every_dead_seed_is_listed_with_its_own_reason() -> None:
         assert "could not connect to any of 3 addresses" in text
         assert f"127.0.0.1:{refused.port}: connection refused: nothing listens there" in text
         assert "the host name no.such.name.invalid does not resolve" in text
-        assert f"127.0.0.1:{fleet[1].port}: this port speaks HTTP, not Kafka" in text
+        assert f"127.0.0.1:{fleet[1].port}: this port uses HTTP, not Kafka" in text
         assert "\n" not in text
         assert time.monotonic() - begin < 3
         assert caught.value.exit_code == 5

@@ -44,7 +44,7 @@ def test_properties_are_the_defaults_of_what_a_client_makes(sandbox: SandboxThre
             "property lingr.ms: unknown property lingr.ms; did you mean linger.ms?",
         ),
         ({"bootstrap.servers": "x", "linger.ms": "soon"}, "property linger.ms: "),
-        ({"bootstrap.servers": "x", "acks": 7}, "property acks: acks is one of"),
+        ({"bootstrap.servers": "x", "acks": 7}, "property acks: acks "),
     ],
 )
 def test_wrong_properties_are_told(given: dict[str, object], sentence: str) -> None:

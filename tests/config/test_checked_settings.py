@@ -109,7 +109,7 @@ WRONG: list[tuple[Any, dict[str, Any], str]] = [
     (kcli.GroupSettings, {"heartbeat_interval": 45}, "heartbeat_interval 45: expected less than session_timeout, 45 s"),
     (kcli.GroupSettings, {"session_timeout": 2}, "heartbeat_interval 3: expected less than session_timeout, 2 s"),
     (kcli.GroupSettings, {"remote_assignor": "range"}, "remote_assignor needs protocol='consumer'"),
-    (kcli.GroupSettings, {"protocol": "consumer", "session_timeout": 6}, "session_timeout .* does not go with"),
+    (kcli.GroupSettings, {"protocol": "consumer", "session_timeout": 6}, "session_timeout .* cannot be used with"),
     (kcli.ProducerSettings, {"acks": 2}, "acks 2: expected 'all' or -1, 1 or 0"),
     (kcli.ProducerSettings, {"acks": "al"}, "acks 'al': .*did you mean all"),
     (kcli.ProducerSettings, {"acks": 1}, "acks 1: an idempotent producer needs acks=all; set idempotence=False"),
@@ -201,7 +201,7 @@ async def test_a_place_in_a_partition_is_checked(place: Any, says: str) -> None:
             with pytest.raises(kcli.UsageError, match=f"end of t partition 0 {says}"):
                 consumer.stop_at({at: place})
         for wrong in ("t", 5, ("t", "0")):
-            with pytest.raises(kcli.UsageError, match="is no partition: expected a TopicPartition"):
+            with pytest.raises(kcli.UsageError, match="is not a partition: expected a TopicPartition"):
                 consumer.seek(wrong, 0)  # type: ignore[arg-type]
         assert consumer.assignment == {at}
 

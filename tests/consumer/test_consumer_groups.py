@@ -66,7 +66,7 @@ async def test_E59_a_broker_without_kip_848_is_told_by_name():
         async with Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client:
             async with client.consumer(group=MODERN) as consumer:
                 await consumer.subscribe(["t"])
-                with pytest.raises(UnsupportedVersion, match=r"no KIP-848 .* group\.protocol=classic"):
+                with pytest.raises(UnsupportedVersion, match=r"KIP-848 .* group\.protocol=classic"):
                     await polled(consumer, until=lambda: False)
 
 

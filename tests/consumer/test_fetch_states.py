@@ -134,7 +134,7 @@ async def test_throttled_for_more_than_a_minute(sandbox: Sandbox) -> None:
         await becomes(consumer, "fetching")
         sandbox.faults.wire.throttle("Fetch", 90_000)
         state = await becomes(consumer, "throttled")
-        assert state.reason == f"broker {leader(sandbox)} asks for 90 s without requests"
+        assert state.reason == f"broker {leader(sandbox)} requested a pause of 90 s"
 
 
 async def test_failed_until_a_seek(sandbox: Sandbox) -> None:

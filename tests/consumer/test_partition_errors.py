@@ -142,7 +142,7 @@ async def test_C8_a_member_reads_a_topic_that_was_made_anew(protocol: str, reset
         assert isinstance(committed, dict)
         assert committed[AT].offset == 2  # type: ignore[union-attr]
         if protocol == "classic":
-            assert any("deleted and created again" in notice and "reading on at" in notice for notice in notices), (
+            assert any("deleted and created again" in notice and "continuing at" in notice for notice in notices), (
                 notices
             )
 

@@ -72,4 +72,4 @@ def test_E61_a_setting_that_is_the_coordinators_is_refused(bootstrap: str, topic
     said = ("-X", "group.protocol=consumer", "-X", "session.timeout.ms=6000")
     ended = kcli("consume", topic, "-b", bootstrap, "-g", f"g-{topic}", *said)
     assert ended.code == 2
-    assert "session.timeout.ms does not go with group.protocol=consumer" in ended.err
+    assert "session.timeout.ms cannot be used with group.protocol=consumer" in ended.err

@@ -96,7 +96,7 @@ def test_the_timeline_tells_members_states_steps_back_and_losses() -> None:
     assert (10.0, "left", "app@10.0.0.7 left") in said
     assert (10.0, "state", "Stable is now PreparingRebalance") in said
     assert (10.0, "rewound", "t[0]: committed went back from 50 to 20") in said
-    assert (15.0, "lost", "t[0]: retention took 40 unread offsets") in said
+    assert (15.0, "lost", "t[0]: retention deleted 40 unread offsets") in said
     assert (15.0, "status", "t[0]: REWOUND is now LOSING DATA") in said
 
 

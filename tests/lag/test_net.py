@@ -114,7 +114,7 @@ def test_who_grows_in_one_of_its_partitions_only_says_in_which() -> None:
     play = Play(Flow(10, 300, 100_000), Flow(20, 10, 500))
     assert (play.group.status, play.group.total.alike) == (GROWING, 1)
     assert (arrow(play.group).text, until(play.group).text) == ("↘", "–")
-    assert explained(play.group, play.look) == "t[1] falls behind by 10 offsets a second"
+    assert explained(play.group, play.look) == "t[1] falls behind by 10 offsets per second"
 
 
 def test_commits_that_are_too_few_for_a_rate_leave_an_arrow() -> None:

@@ -140,4 +140,4 @@ def test_a_group_of_which_one_partition_has_no_rate_yet_reads_at_least_what_the_
     assert group.out_rate is None
     assert group.out_least == pytest.approx(20.0)
     found = outputs(seen, "g")
-    assert found.why.why == found.sentence == "it reads at least 20 offsets a second"
+    assert found.why.why == found.sentence == "it reads at least 20 offsets per second"

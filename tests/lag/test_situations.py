@@ -119,7 +119,7 @@ SITUATIONS = {
     ),
     "catching up beside uncommitted records": Situation(
         catching_up_beside_uncommitted, "BEHIND", 15_400,
-        "it reads 50 offsets a second; 16,433 offsets of 1 partition are not committed", holds=False,
+        "it reads 50 offsets per second; 16,433 offsets of 1 partition are not committed", holds=False,
     ),
     "catching up beside a commit past the end": Situation(
         catching_up_beside_past_end, "PAST END", 15_400,

@@ -37,9 +37,9 @@ def said(*statuses: str, step: float = 5.0) -> list[tuple[float, str]]:
         ([OK, BEHIND] * 200, []),  # lag that waits for commits
         ([OK, BEHIND] * 50 + [BEHIND] * 70, [(785.0, "OK is now BEHIND")]),
         ([OK, STUCK] * 100, [(5.0, "OK is now STUCK"), (10.0, "STUCK is now OK"), (15.0, "OK is now STUCK"),
-                             (20.0, "OK and STUCK, to and fro")]),
+                             (20.0, "OK and STUCK, back and forth")]),
         ([OK, STUCK] * 10 + [STUCK] * 70, [(5.0, "OK is now STUCK"), (10.0, "STUCK is now OK"),
-                                           (15.0, "OK is now STUCK"), (20.0, "OK and STUCK, to and fro"),
+                                           (15.0, "OK is now STUCK"), (20.0, "OK and STUCK, back and forth"),
                                            (385.0, "stays STUCK")]),
         ([OK, BEHIND] * 20 + [LOSING] * 3, [(200.0, "OK is now LOSING DATA")]),
     ],
@@ -74,7 +74,7 @@ def test_partitions_that_do_the_same_at_once_are_one_line() -> None:
     history.add(60.0, snapshot_of({"g": [(5, 20)] * 2 + [(10, 20)] + [(20, 20)] + [(10, 20)] * 2}))
     assert history.news[0].text == "t0[0-1]: committed went back, by 10 in all"
     history.add(65.0, snapshot_of({"g": [(5, 20)] * 2 + [(10, 20)] + [(20, 20)] + [(10, 20)] * 2}, start=15))
-    assert history.news[0].text == "t0[0-2], t1[0-1]: retention took 35 unread offsets"
+    assert history.news[0].text == "t0[0-2], t1[0-1]: retention deleted 35 unread offsets"
 
 
 def test_many_topics_are_not_all_named() -> None:

@@ -262,7 +262,7 @@ def test_java_is_looked_for_in_order_and_an_old_one_is_refused(tmp_path, monkeyp
     assert (find_java().where, find_java().major) == ("JAVA_HOME", 21)
     with pytest.raises(UsageError, match=r"java_home .*: Java 11\.0\.2; Spark needs 17"):
         find_java(str(old))
-    with pytest.raises(UsageError, match="there is no bin/java in it"):
+    with pytest.raises(UsageError, match="it has no bin/java"):
         find_java(str(tmp_path))
     monkeypatch.delenv("JAVA_HOME")
     monkeypatch.setenv("PATH", str(new / "bin"))

@@ -57,7 +57,7 @@ def test_ids_are_kafkas_base64_or_a_uuid() -> None:
         (MetadataRequest, 12, {"topics": [{"name": 5}]}, r"topics\[0\].name: expected a string, got 5"),
         (MetadataRequest, 12, {"topics": [{"topicId": "x"}]}, r"topics\[0\].topicId: 'x' is not an id"),
         (MetadataRequest, 0, {"topics": None}, "topics: cannot be null in version 0; it may be in versions 1"),
-        (MetadataRequest, 3, {"allowAutoTopicCreation": True}, "only versions 4.* carry it, and this is version 3"),
+        (MetadataRequest, 3, {"allowAutoTopicCreation": True}, "only versions 4.* have it, but this is version 3"),
         (MetadataRequest, 12, {"allowAutoTopicCreation": 1}, "expected true or false, got 1"),
         (FetchRequest, 12, {"maxWaitMs": 1 << 31}, "does not fit an int32"),
         (FetchRequest, 12, {"maxWaitMs": True}, r"expected a whole number \(int32\), got true"),

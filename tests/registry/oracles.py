@@ -131,7 +131,7 @@ class Oracle:
             with urlopen(f"{self.url}/subjects", timeout=5):
                 return True
         except URLError as problem:
-            return getattr(problem, "code", 0) == 401  # it wants credentials, so it is there
+            return getattr(problem, "code", 0) == 401  # it requires credentials, so it is there
         except TimeoutError:  # it listens, and is still busy with its start
             return False
 

@@ -43,7 +43,7 @@ def test_a_schema_is_registered_after_its_plan(commands: Commands, subject: Name
     (row,) = commands.rows("list", name)
     assert row == {"subject": name, "version": 1, "type": "AVRO", "id": number, "level": None, "mode": None}
     again = commands.run("register", name, path, "--execute")
-    assert f"{name} has this schema already: version 1, id {number}" in again.err
+    assert f"{name} already has this schema: version 1, id {number}" in again.err
 
 
 def test_a_schema_is_printed(commands: Commands, subject: Names) -> None:
@@ -216,11 +216,11 @@ def test_files_are_checked_without_a_registry(tmp_path: Path) -> None:
     words = ("check", f"file:{one}", f"file:{two}", three, "--level")
     rows = commands.rows(*words, "backward-transitive", code=3)
     assert [(row["subject"], row["why"]) for row in rows] == [
-        (f"file:{one}", "the field b of the new schema has no default, and the other schema does not have it")
+        (f"file:{one}", "the field b of the new schema has no default and is missing in the other schema")
     ]
     assert commands.rows(*words, "backward") == []
     assert "unknown compatibility level loose" in commands.run(*words, "loose", code=2).err
-    assert "goes with --level" in commands.run("check", f"file:{one}", two, code=2).err
+    assert "requires --level" in commands.run("check", f"file:{one}", two, code=2).err
     proto = commands.file("o.proto", 'syntax = "proto3"; message M { int32 a = 1; }')
     other = commands.file("p.proto", 'syntax = "proto3"; message M { string a = 1; int64 b = 2; }')
     assert commands.rows("check", f"file:{proto}", proto, "--level", "full") == []
@@ -228,7 +228,7 @@ def test_files_are_checked_without_a_registry(tmp_path: Path) -> None:
     assert (row["type"], row["location"], row["direction"]) == ("FIELD_KIND_CHANGED", "/M/1", "forward")
     schema = commands.file("o.json", "{}")
     said = commands.run("check", f"file:{schema}", schema, "--level", "full", code=2).err
-    assert "kcli compares no JSON schemas itself; name a subject, whose registry does" in said
+    assert "kcli does not compare JSON schemas itself; give a subject, so that the registry does" in said
     bad = commands.file("bad.avsc", Path(one).read_text().replace('"int"', '"int", "default": null'))
     assert (
         "is not valid: the default of the field a"
@@ -257,7 +257,9 @@ def test_modes(commands: Commands, subject: Names) -> None:
     name = subject("s")
     commands.registered(name, commands.avro("v1.avsc", "id:int"))
     if commands.name == "apicurio":
-        assert commands.run("mode", name, code=1).err.endswith("has no such request (HTTP 404): registries differ\n")
+        assert commands.run("mode", name, code=1).err.endswith(
+            "does not support this request (HTTP 404): registries differ\n"
+        )
         return
     assert [row["mode"] for row in commands.rows("mode", name)] == ["READWRITE"]
     commands.run("mode", name, "--set", "import", "--force", "--execute")
@@ -270,7 +272,7 @@ def test_a_mode_or_a_level_behind_the_subject_is_no_subject(commands: Commands, 
     name = subject("s")
     commands.registered(name, commands.avro("v1.avsc", "id:int"))
     refused = commands.run("mode", name, "readonly", code=2)
-    assert f"readonly is a mode and no subject: kcli registry mode {name} --set readonly" in refused.err
+    assert f"readonly is a mode, not a subject: kcli registry mode {name} --set readonly" in refused.err
     assert "kcli registry compat --set Full-Transitive" in commands.run("compat", "Full-Transitive", code=2).err
     commands.registered("import", commands.avro("v1.avsc", "id:int"))
     if commands.name != "apicurio":
@@ -306,11 +308,11 @@ def test_what_a_line_lacks(tmp_path: Path) -> None:
     commands = Commands("http://127.0.0.1:1", tmp_path)
     said = inside("registry", "list", env=commands.env)
     assert (said.code, said.err) == (2, (
-        "kcli: no registry is named; add --schema-registry URL, or schema.registry.url to the profile\n"
+        "kcli: no registry is set; add --schema-registry URL, or schema.registry.url to the profile\n"
     ))  # fmt: skip
     assert "expected a subject and a file" in commands.run("register", "s", code=2).err
     assert "nix.avsc: No such file" in commands.run("register", "s", str(tmp_path / "nix.avsc"), code=2).err
-    assert "--type XML: it is AVRO" in commands.run("register", "s", "f", "--type", "XML", code=2).err
+    assert "--type XML: expected AVRO" in commands.run("register", "s", "f", "--type", "XML", code=2).err
     commands.run("list", code=5)
 
 
@@ -344,7 +346,7 @@ def test_a_schema_is_registered_under_its_id(tmp_path: Path) -> None:
         assert (row["id"], row["version"], row["result"]) == (4711, 9, "registered")
         sent = json.loads(server.asked[1].body)
         assert (server.asked[1].path, sent["id"], sent["version"]) == ("/subjects/s/versions", 4711, 9)
-    assert "--version goes with --id" in commands.run("register", "s", path, "--version", "9", code=2).err
+    assert "--version requires --id" in commands.run("register", "s", path, "--version", "9", code=2).err
 
 
 def test_versions_say_what_changed_and_which_level_that_keeps(commands: Commands, subject: Names) -> None:
@@ -458,7 +460,7 @@ def test_an_empty_context_is_deleted(tmp_path: Path) -> None:
 
 def test_the_latest_version_is_not_deleted_by_that_name(tmp_path: Path) -> None:
     done = Commands("http://127.0.0.1:1", tmp_path).run("delete", "orders@latest", "--execute", code=2)
-    assert "orders@latest: name the version by its number" in done.err
+    assert "orders@latest: give the version as a number" in done.err
 
 
 def test_a_level_of_json_schema_is_the_registrys_or_refused(tmp_path: Path) -> None:
@@ -487,5 +489,5 @@ def test_a_level_of_json_schema_is_the_registrys_or_refused(tmp_path: Path) -> N
             "the schema is compatible (level BACKWARD)" in commands.run("check", "a", path, "--level", "backward").err
         )
         said = commands.run("check", "a", path, "--level", "full", code=2).err
-        assert "the registry compares a by its level BACKWARD; leave --level out" in said
+        assert "the registry uses the level BACKWARD of a; omit --level" in said
         commands.run("check", "a", path, "--level", "none")

@@ -120,7 +120,7 @@ def test_a_schema_that_the_target_lacks_fails(pair: Pair) -> None:
 def test_two_registries_and_nothing_said_is_an_error(pair: Pair) -> None:
     pair.produce()
     done = pair.copy(code=2)
-    assert "registries of their own" in done.err
+    assert "different registries" in done.err
     assert "--schemas register, fail or keep" in done.err
     pair.copy("--schemas", "keep")
     same = pair.source.ok("consume", pair.topic, "-e", "-f", "%s{hex}\\n")
@@ -156,9 +156,9 @@ def test_a_filter_and_a_new_partition_are_rewritten_too(pair: Pair) -> None:
 def test_what_names_no_registry(pair: Pair) -> None:
     pair.produce()
     where = ["copy", pair.topic, "t", "-b", pair.source.bootstrap, "--to-bootstrap", pair.target.bootstrap, "--create"]
-    assert "no registry is named for SRC" in inside(*where, "--schemas", "register").err
+    assert "no registry is set for SRC" in inside(*where, "--schemas", "register").err
     done = inside(*where, "--schemas", "fail", "--schema-registry", pair.here.url)
-    assert (done.code, "no registry is named for DST" in done.err) == (2, True)
+    assert (done.code, "no registry is set for DST" in done.err) == (2, True)
 
 
 def test_a_registry_that_does_not_answer_ends_the_copy(tmp_path: Path, subject: Names) -> None:

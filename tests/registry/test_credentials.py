@@ -104,7 +104,7 @@ def test_a_login_that_may_only_read(secured: Secured, registry: None, tmp_path: 
 
 
 def test_without_any(ask: Callable[..., Result]) -> None:
-    assert "wants credentials (HTTP 401): set basic.auth.user.info, or bearer.auth.token" in ask(code=5).err
+    assert "requires credentials (HTTP 401): set basic.auth.user.info, or bearer.auth.token" in ask(code=5).err
 
 
 def test_records_are_read_as_they_are_and_written_not_at_all(secured: Secured, registry: None) -> None:
@@ -155,7 +155,7 @@ def test_a_token_of_a_provider(ask: Callable[..., Result], secured: Secured) -> 
     ask(*client(WORD))
     assert len(secured.idp.asked) == before + 1
     refused = ask(*client(OTHER), code=5)
-    assert f"the token URL {secured.idp.token_url} gave client me no token: HTTP 401, invalid_client" in refused.err
+    assert f"the token URL {secured.idp.token_url} gave no token to client me: HTTP 401, invalid_client" in refused.err
 
 
 def test_the_token_of_the_brokers(ask: Callable[..., Result], secured: Secured) -> None:
@@ -212,7 +212,7 @@ def test_a_client_certificate(mutual: Srfake, authority: Authority, registry: No
 @each(
     ("kind", "says"),
     [
-        ("none", "wants a client certificate: set schema.registry.ssl.keystore.location, or"),
+        ("none", "requires a client certificate: set schema.registry.ssl.keystore.location, or"),
         ("stranger", "does not trust the authority of our client certificate"),
         ("expired", "has expired: renew it"),
         ("server", "does not accept our client certificate"),
@@ -260,4 +260,4 @@ def test_a_login_of_one_address_is_not_sent_to_the_next(secured: Secured, regist
         assert [asked.headers.get("authorization") for asked in other.asked] == [None]
         both = f"{dead},{secured.registry.url}"
         refused = Commands(both, tmp_path).run("list", code=5)
-        assert f"{secured.registry.url} wants credentials (HTTP 401)" in refused.err
+        assert f"{secured.registry.url} requires credentials (HTTP 401)" in refused.err

@@ -81,7 +81,7 @@ async def test_a_folder_associates_nothing(tmp_path: Path) -> None:
 async def test_a_folder_registers_nothing(tmp_path: Path) -> None:
     schemas = write(tmp_path, {"ids/7.avsc": '"int"', "subjects/a/1.avsc": '"int"'})
     assert await schemas.register("a", Schema(text='"int"\n')) == 7
-    with pytest.raises(UsageError, match=r"a folder registers nothing; name a registry with schema.registry.url"):
+    with pytest.raises(UsageError, match=r"set schema.registry.url to a registry"):
         await schemas.register("a", Schema(text='"long"'))
 
 

@@ -183,7 +183,7 @@ async def test_references_in_a_circle_are_refused_with_the_chain() -> None:
         server.route = world.route
         async with schemas(server.url) as registry:
             with pytest.raises(
-                SchemaRefused, match="in a circle: a version 1 → b version 1 → c version 1 → a version 1"
+                SchemaRefused, match="circular references: a version 1 → b version 1 → c version 1 → a version 1"
             ):
                 await registry.references(await registry.latest("a"))
 

@@ -59,7 +59,7 @@ def test_a_payload_that_cannot_be_decoded_says_why(commands: Commands, subject: 
     assert done.out == b'{"id":7,"text":"hi"}\n'
     told = done.err.splitlines()
     assert [line.partition(": not decoded: ")[0] for line in told] == [f"kcli: payload {n}" for n in (2, 3, 4, 5)]
-    assert "no frame is in front" in told[1]
+    assert "it has no frame; give" in told[1]
     assert len(set(told)) == 4
     assert "2147483647" in told[3]
 
@@ -79,7 +79,7 @@ def test_a_local_schema_needs_no_registry(tmp_path: Path) -> None:
     assert (done.out, done.err) == (b"", 'kcli: value 2: id: "x" is not an int\n')
     assert "input line 1: not hex" in commands.run("decode", lines, "--input", "hex", code=2).err
     assert "unexpected argument" in commands.run("decode", lines, lines, code=2).err
-    assert "name the schema" in commands.run("encode", lines, code=2).err
+    assert "--value-schema" in commands.run("encode", lines, code=2).err
     none = commands.run("decode", hexes, code=2, env={"KCLI_SCHEMA_REGISTRY_URL": ""})
     assert "schema.registry.url" in none.err
 
@@ -108,16 +108,19 @@ def test_a_form_that_a_registry_does_not_make_is_said(commands: Commands, subjec
     commands.registered(note, commands.file("note.avsc", '{"type":"record","name":"Note","fields":[]}'))
     commands.registered(money, commands.file("money.proto", 'syntax = "proto3"; message Money { int64 cents = 1; }'))
     says = commands.run("describe", note, "--schema-format", "nonsense", code=2).err
-    assert "--schema-format nonsense: write resolved (Avro), serialized or ignore_extensions (Protobuf)" in says
+    assert "--schema-format nonsense: expected resolved (Avro), serialized or ignore_extensions (Protobuf)" in says
     says = commands.run("describe", note, "--schema-format", "serialized", code=2).err
-    assert f"{note} version 1 is of the type AVRO, which has no such form" in says
-    assert "PROTOBUF, which has no such form" in commands.run("get", money, "--schema-format", "resolved", code=2).err
+    assert f"{note} version 1 has the type AVRO, which does not have this format" in says
+    assert (
+        "PROTOBUF, which does not have this format"
+        in commands.run("get", money, "--schema-format", "resolved", code=2).err
+    )
     made = commands.name == "sandbox"
     done = commands.run("get", money, "--schema-format", "serialized", code=0 if made else 1)
     if made:
         assert b"Money" in base64.b64decode(done.out)
     else:
-        assert (done.out, f"does not make this form of {money} version 1" in done.err) == (b"", True)
+        assert (done.out, f"does not provide this format of {money} version 1" in done.err) == (b"", True)
     assert commands.run("get", note, "--schema-format", "default").out == commands.run("get", note).out
 
 
@@ -144,7 +147,7 @@ def test_a_folder_does_not_resolve_a_text(tmp_path: Path) -> None:
         commands.run("export", str(tmp_path / "out"), "-q")
     folder = Commands(f"file:{tmp_path}/out", tmp_path)
     done = folder.run("get", "o", "--schema-format", "resolved", code=1)
-    assert (done.out, "--resolved puts the types in" in done.err) == (b"", True)
+    assert (done.out, "--resolved includes the types" in done.err) == (b"", True)
     assert json.loads(folder.run("get", "o", "--resolved").out)["fields"][0]["type"]["name"] == "Money"
 
 
@@ -166,7 +169,7 @@ def test_a_context_is_deleted_when_it_is_empty(tmp_path: Path, subject: Names) -
         commands.run("delete", ":.staging:s", "--permanent", "--execute")
         commands.run("compat", ":.other:", "--set", "full", "--execute")
         assert "the default context cannot be deleted" in commands.run("contexts", ".", "--delete", code=2).err
-        assert "name the contexts" in commands.run("contexts", "--delete", code=2).err
+        assert "missing argument: the contexts" in commands.run("contexts", "--delete", code=2).err
 
 
 def test_the_settings_of_a_subject(commands: Commands, subject: Names) -> None:
@@ -193,7 +196,7 @@ def test_the_settings_of_a_subject(commands: Commands, subject: Names) -> None:
     ] == ["changed"]
     found = {row["name"]: (row["value"], row["source"]) for row in commands.rows("config", name)}
     assert found["compatibility"] == (usual, own)
-    assert "--delete takes a subject" in commands.run("config", "--delete", code=2).err
+    assert "--delete needs a subject" in commands.run("config", "--delete", code=2).err
     assert "expected NAME=VALUE" in commands.run("config", name, "--set", "x", code=2).err
 
 

@@ -64,7 +64,7 @@ def test_the_login_of_the_brokers_is_inherited_on_request() -> None:
     assert settings(*given, *SASL).origins == (
         Origin(url="https://a", user="broker-user", password=Secret("broker-word")),
     )
-    assert "takes sasl.username and sasl.password" in refused(*given)
+    assert "requires sasl.username and sasl.password" in refused(*given)
 
 
 @pytest.mark.process
@@ -105,7 +105,7 @@ def test_the_token_of_the_brokers_is_inherited_on_request() -> None:
     given = ("schema.registry.url=https://a", "bearer.auth.credentials.source=SASL_OAUTHBEARER_INHERIT")
     theirs = ("security.protocol=SASL_SSL", "sasl.mechanism=OAUTHBEARER", "sasl.oauthbearer.token=t")
     assert settings(*given, *theirs).oauth == OAuth(token=Secret("t"))
-    assert "takes sasl.mechanism=OAUTHBEARER" in refused(*given, *SASL)
+    assert "requires sasl.mechanism=OAUTHBEARER" in refused(*given, *SASL)
 
 
 def test_headers_of_a_cloud_go_with_a_token() -> None:
@@ -159,29 +159,29 @@ def test_time_limits() -> None:
         (["schema.registry.url=ftp://a"], "schema.registry.url is http://HOST:PORT, https://HOST:PORT or file:FOLDER"),
         (["schema.registry.url=https://a:b"], "schema.registry.url is http://HOST:PORT"),
         (["schema.registry.url=https://a?x=1"], "schema.registry.url is http://HOST:PORT"),
-        (["schema.registry.url=https://key:se/cret@a"], "%-encode what is not a letter or a digit in the password"),
+        (["schema.registry.url=https://key:se/cret@a"], "percent-encode all characters of the password"),
         (["schema.registry.url=,"], "schema.registry.url is empty"),
         (
             ["schema.registry.url=https://a", "schema.registry.proxy=socks5://me:se/cret@b"],
             "schema.registry.proxy is http://HOST:PORT or https://HOST:PORT",
         ),
         (["schema.registry.url=https://a", "basic.auth.user.info=nobody"], "basic.auth.user.info is USER:PASSWORD"),
-        (["schema.registry.url=https://a", "basic.auth.credentials.source=X"], "is one of USER_INFO, URL"),
+        (["schema.registry.url=https://a", "basic.auth.credentials.source=X"], "must be one of USER_INFO, URL"),
         (
             ["schema.registry.url=https://a", "basic.auth.user.info=a:b", "bearer.auth.token=t"],
-            "basic.auth.user.info and bearer.auth.token exclude each other",
+            "basic.auth.user.info and bearer.auth.token cannot be combined",
         ),
-        (["schema.registry.url=https://a", "bearer.auth.credentials.source=STATIC_TOKEN"], "takes one of bearer.auth"),
+        (["schema.registry.url=https://a", "bearer.auth.credentials.source=STATIC_TOKEN"], "one of bearer.auth"),
         (
             ["schema.registry.url=https://a", "bearer.auth.issuer.endpoint.url=http://idp/token"],
             "the token URL http://idp/token is not https",
         ),
         (["schema.registry.url=http://a", "basic.auth.user.info=a:b"], "others can read them: use https"),
         (["schema.registry.url=http://a", "bearer.auth.token=t"], "others can read them: use https"),
-        (["schema.registry.url=http://a", "schema.registry.kind=glu"], "is one of confluent"),
+        (["schema.registry.url=http://a", "schema.registry.kind=glu"], "must be one of confluent"),
         (
             ["schema.registry.url=https://a", "schema.registry.ssl.key.location=/k"],
-            "schema.registry.ssl.key.location has no certificate beside it: name schema.registry.ssl.cert",
+            "schema.registry.ssl.key.location has no certificate: set schema.registry.ssl.cert",
         ),
     ],
 )  # fmt: skip
@@ -242,10 +242,10 @@ def test_the_environment_names_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
 @each(
     ("line", "says"),
     [
-        ('bearer.auth.token.command = "steal"', "bearer.auth.token.command is taken from elsewhere"),
-        ('schema.registry.bearer.auth.token.file = "/t"', "bearer.auth.token.file is taken from elsewhere"),
-        ('schema.registry.basic.auth.user.info = { env = "X" }', "is taken from elsewhere"),
-        ('schema.registry.ssl.key.location = "/home/key.pem"', "is taken from elsewhere"),
+        ('bearer.auth.token.command = "steal"', "bearer.auth.token.command is read from elsewhere"),
+        ('schema.registry.bearer.auth.token.file = "/t"', "bearer.auth.token.file is read from elsewhere"),
+        ('schema.registry.basic.auth.user.info = { env = "X" }', "is read from elsewhere"),
+        ('schema.registry.ssl.key.location = "/home/key.pem"', "is read from elsewhere"),
         ('schema.registry.ssl.endpoint.identification.algorithm = ""', "turns a protection off"),
         ("schema.registry.allow.insecure.auth = true", "turns a protection off"),
     ],
@@ -260,6 +260,6 @@ def test_a_project_that_nobody_trusts_gets_no_secret_of_the_environment(files: P
     write(files / "project/.kcli.toml", 'registry = "https://evil"')
     environment = [("KCLI_BASIC_AUTH_USER_INFO", "basic.auth.user.info", "me:secret")]
     properties = read_properties(None, [], chosen("p"), environment)
-    with pytest.raises(UsageError, match=r"KCLI_BASIC_AUTH_USER_INFO: .* gets no secret from outside of it"):
+    with pytest.raises(UsageError, match=r"KCLI_BASIC_AUTH_USER_INFO: .* gets no secrets from elsewhere"):
         registry_of(properties)
     assert properties.security() is None

@@ -17,7 +17,7 @@ def test_strategies(strategy: str, subject: str) -> None:
     assert subject_of(strategy, "orders", "value", "ns.O") == subject
 
 
-@each(("strategy", "says"), [("record", "takes a schema with a name"), ("nix", "known: topic, record")])
+@each(("strategy", "says"), [("record", "schema with a name"), ("nix", "known: topic, record")])
 def test_a_strategy_that_cannot_be(strategy: str, says: str) -> None:
     with pytest.raises(UsageError, match=says):
         subject_of(strategy, "orders", "key")

@@ -104,7 +104,7 @@ def test_a_registry_goes_through_a_folder_to_another(
     assert row["references"] == [filled.reference]
     assert [row["level"] for row in target.rows("compat", filled.orders)] == ["FORWARD"]
     assert [row["mode"] for row in target.rows("mode", filled.orders)] == ["READWRITE"]
-    assert "has all of it already" in target.run("import", folder, "--execute").err
+    assert "already has all of it" in target.run("import", folder, "--execute").err
     back = done.err.partition("kcli undo ")[2].split()[0]
     target.run("undo", back, "--execute")
     assert target.rows("list") == []
@@ -135,7 +135,7 @@ def test_subjects_are_copied_under_new_ids(
         filled = Filled(source, subject)
         if source.url == target.url:  # one process: only what is there can be found there
             done = source.run("copy", filled.orders, "--to", target.url, "--ids", "new")
-            assert "has all of it already" in done.err
+            assert "already has all of it" in done.err
             return
         stack.enter_context(SandboxThread())
         rows = source.rows("copy", filled.orders, "--to", target.url, "--ids", "new", "--execute")
@@ -270,7 +270,7 @@ def test_a_profile_guards_the_target_of_a_copy(tmp_path: Path, target: Commands,
         done = source.run("copy", "--to-profile", "look", "--execute", code=2, env=env)
         assert "read-only profile look" in done.err
         assert target.rows("list") == []
-        assert "no target is named" in source.run("copy", code=2).err
+        assert "missing target" in source.run("copy", code=2).err
 
 
 def heard(server: Scripted) -> set[str | None]:
@@ -320,7 +320,7 @@ def test_a_folder_answers_in_place_of_a_registry(source: Commands, tmp_path: Pat
     path = local.avro("o3.avsc", "id:boolean")
     local.run("check", filled.orders, path, "--level", "full", code=3)
     for words in (("register", filled.orders, path), ("compat", filled.orders, "--set", "full")):
-        assert "is a folder, which kcli only reads" in local.run(*words, "--execute", code=2).err
+        assert "is a folder, which kcli can only read" in local.run(*words, "--execute", code=2).err
     with SandboxThread(registry=True) as sandbox:
         new = Commands(sandbox.registry_url, tmp_path)
         local.run("copy", "--to", new.url, "--execute")
@@ -336,10 +336,10 @@ def test_what_a_file_lacks(target: Commands) -> None:
         ("e.yaml", "schema: kcli.registry/1\nsubjects: {s: {versions: [{version: x, schema: y}]}}", "whole number"),
         ("f.yaml", "schema: kcli.registry/1\nsubjects: {s: {versions: [{version: 1, schema: y, type: XML}]}}", "XML"),
         ("g.yaml", "schema: kcli.registry/1\nsubjects: {s: {versions: "
-         "[{version: 1, schema: y}, {version: 1, schema: z}]}}", "is there twice"),
+         "[{version: 1, schema: y}, {version: 1, schema: z}]}}", "is listed twice"),
         ("h.yaml", "schema: kcli.registry/1\nsubjects: {s: {versions: [{version: 1, schema: y, "
          "references: [{name: s, subject: t, version: 1}]}]}, t: {versions: [{version: 1, schema: y, "
-         "references: [{name: s, subject: s, version: 1}]}]}}", "run in a circle"),
+         "references: [{name: s, subject: s, version: 1}]}]}}", "circular references"),
     ):  # fmt: skip
         done = target.run("import", target.file(name, text), code=1 if name[0] == "h" else 2)
         assert why in done.err, (name, done.err)
@@ -393,7 +393,7 @@ def test_a_second_copy_leaves_soft_deleted_versions_alone(target: Commands, tmp_
     with SandboxThread(registry=True) as sandbox:
         source = with_deleted(tmp_path, sandbox)
         source.run("copy", "--to", target.url, "--execute")
-        assert "has all of it already" in source.run("copy", "--to", target.url, "--execute").err
+        assert "already has all of it" in source.run("copy", "--to", target.url, "--execute").err
         rows = source.rows("copy", "--to", target.url)
         assert {row["result"] for row in rows} == {"known"}
         target.run("mode", "orders-value", "--set", "readwrite", "--execute")

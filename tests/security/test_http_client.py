@@ -78,7 +78,7 @@ BROKEN: dict[str, Step] = {
     "a deflate bomb": packed(zlib.compress(bytes(64 * 1024 * 1024)), "deflate"),
     "JSON that is too deep": raw(b"[" * 100_000),
     "a number of 5,000 digits": raw(b"1" * 5000),
-    "half a character": raw(b'"\\ud800"'),
+    "an unpaired surrogate": raw(b'"\\ud800"'),
     "bytes that are no text": raw(b"\xff\xfe\x00"),
     "a page of HTML": raw(b"<html>\x1b]52;c;x\x07login</html>", Content_Type="text/html"),
     "a redirect": raw(b"", 302, Location="http://127.0.0.1:1/\x1b[31msteal"),
@@ -234,7 +234,7 @@ async def test_a_busy_server_is_asked_again_when_it_says() -> None:
 async def test_a_header_that_would_be_two_is_not_sent() -> None:
     with Scripted(answer([])) as server:
         client = HttpClient(Service(origins=(Origin(url=server.url),)), None, refused)
-        with pytest.raises(UsageError, match=r"Odd may have printable ASCII characters only$") as problem:
+        with pytest.raises(UsageError, match=r"Odd may only contain printable ASCII characters$") as problem:
             await client.request("GET", "/", repeat=True, headers={"Odd": f"a\r\n{CANARY}"})
         await client.close()
         assert server.asked == []
@@ -285,7 +285,9 @@ async def test_a_proxy_of_the_settings_goes_before_the_environment(environment: 
 async def test_https_goes_through_a_tunnel(environment: pytest.MonkeyPatch) -> None:
     with Scripted(Say(b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")) as proxy:
         environment.setenv("HTTPS_PROXY", proxy.url)
-        with pytest.raises(ConnectError, match=rf"the proxy {proxy.url} does not lead to https://registry.test: .*407"):
+        with pytest.raises(
+            ConnectError, match=rf"the proxy {proxy.url} could not connect to " rf"https://registry.test: .*407"
+        ):
             await get("https://registry.test", retries=0)
         assert (proxy.asked[0].method, proxy.asked[0].path) == ("CONNECT", "registry.test:443")
         assert "authorization" not in proxy.asked[0].headers
@@ -293,7 +295,7 @@ async def test_https_goes_through_a_tunnel(environment: pytest.MonkeyPatch) -> N
 
 async def test_a_proxy_that_is_away_is_named(environment: pytest.MonkeyPatch) -> None:
     away = nobody()
-    with pytest.raises(ConnectError, match=f"the proxy {away} does not lead to {FAR}: Connection refused"):
+    with pytest.raises(ConnectError, match=f"the proxy {away} could not connect to {FAR}: Connection refused"):
         await get(FAR, proxy=away, retries=0)
 
 

@@ -90,7 +90,7 @@ def test_a_range_keeps_its_start_and_not_its_end_and_tells_what_has_no_time() ->
     assert within.rows(range(10), values, range(100, 110), "t", 2) == [1, 2, 9]
     assert within.back == (3000, "t", 2, 109)
     assert within.said() == (
-        "skipped 4 records that have no time: 1 without the field ts, 1 with something in ts that is no time, "
+        "skipped 4 records that have no time: 1 without the field ts, 1 with something in ts that is not a time, "
         "1 not json, 1 null (the first: t[2] offset 106)"
     )
     assert Within(TimeField("ts"), None, None).said() is None

@@ -199,7 +199,7 @@ def test_frames_that_are_not_of_the_registry(kafka: kcli.SyncClient) -> None:
             producer.send_and_wait("rows", value, partition=0)
     reasons = [message.value.reason for message in read(kafka, value=avro())]
     assert "65535" in reasons[0]
-    assert reasons[1:] == ["no frame in front of it names a schema"] * 2
+    assert reasons[1:] == ["it has no frame that refers to a schema"] * 2
 
 
 def test_a_registry_that_does_not_answer_loses_no_record(sandbox: SandboxThread, kafka: kcli.SyncClient) -> None:
@@ -463,5 +463,5 @@ def test_what_is_no_format_is_refused(kafka: kcli.SyncClient) -> None:
         kafka.consumer("rows", value=wrong)
     with pytest.raises(kcli.UsageError, match="errors 'json': expected keep, raise or skip"):
         json(errors=wrong)
-    with pytest.raises(kcli.UsageError, match="register=True goes with schema="):
+    with pytest.raises(kcli.UsageError, match="register=True requires schema="):
         avro(register=True)

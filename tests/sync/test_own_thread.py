@@ -126,7 +126,7 @@ def test_a_call_that_has_to_wait_is_a_usage_error_in_the_clients_thread(
             producer.send("orders", b"1").add_done_callback(calls(lambda: call(it)))
             problem = calls.wait()
             assert isinstance(problem, kcli.UsageError)
-            assert "make it in another thread" in str(problem)
+            assert "make it from another thread" in str(problem)
             assert producer.send_and_wait("orders", b"2").offset == 1
 
 

@@ -408,7 +408,7 @@ def test_each_function_of_admin_is_there_without_async() -> None:
         ((), {"start": "latest"}, "which topics"),
         ((), {"stop_at_end": True}, "which topics"),
         (("rows",), {"start": "begin"}, "start 'begin': expected earliest or latest"),
-        (("rows",), {"group": "g", "start": kcli.Bound("offset", 5)}, "starts at its commits"),
+        (("rows",), {"group": "g", "start": kcli.Bound("offset", 5)}, "starts at committed offsets"),
         (("rows",), {"group": "g", "stop_at_end": True}, "stop_at_end"),
     ],
 )

@@ -154,7 +154,7 @@ async def live(bootstrap: str, place: str, keys: tuple[str, ...], words: str) ->
             "topic "
         ):  # how fast it is written to depends on the clock: the plot gets points of its own
             plot = app.screen.query_one(Plot)
-            plot.title = f"written a second  now {RATES[-1]:.0f}"
+            plot.title = f"written per second  now {RATES[-1]:.0f}"
             plot.put(Chart(points=[(BEGUN / 1000 + 5 * n, rate) for n, rate in enumerate(RATES)]))
         await pilot.pause(0.3)
         return app.export_screenshot(title="kcli")

@@ -329,8 +329,8 @@ async def test_a_key_of_the_file_does_it_and_the_old_one_does_not(
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ('"group.rest" = "R"', "nothing is called group.rest; did you mean group.reset"),
-        ('"group.reset" = "ctlr+x"', r"'ctlr\+x' is no key; did you mean ctrl\+x"),
+        ('"group.rest" = "R"', "unknown action group.rest; did you mean group.reset"),
+        ('"group.reset" = "ctlr+x"', r"'ctlr\+x' is not a key; did you mean ctrl\+x"),
         ('"group.reset" = 7', "expected a key"),
         ('"group.reset" = "1"', "are both on 1"),
         ('"app.help" = "ctrl+q"', r"app.help: ctrl\+q always quits"),
@@ -349,11 +349,29 @@ def test_a_keymap_that_cannot_be_is_refused(
     ("text", "sentences"),
     [
         ('"rows.down" = "down,ctrl+n"\n"group.reset" = "R"\n', []),
-        ('# mine\n"app.quit" = "j"\n', ["2: j is taken: rows.down goes before app.quit (stays on ctrl+q)"]),
-        ("[app]\nhelp = 'k,?'\n", ["2: k is taken: rows.up goes before app.help (stays on question_mark)"]),
-        ('rows.down = ["q"]\n', ["1: q is taken: rows.down goes before app.quit (stays on ctrl+q)"]),
-        ('"page.filter" = "r"', ["1: r is taken: page.filter goes before group.reset (no key is left), groups.reset"]),
-        ('"app.palette" = "j"', ["1: j is taken: app.palette goes before rows.down (stays on down)"]),
+        (
+            '# mine\n"app.quit" = "j"\n',
+            ["2: j is used more than once: rows.down takes precedence over app.quit (stays on ctrl+q)"],
+        ),
+        (
+            "[app]\nhelp = 'k,?'\n",
+            ["2: k is used more than once: rows.up takes precedence over app.help (stays on question_mark)"],
+        ),
+        (
+            'rows.down = ["q"]\n',
+            ["1: q is used more than once: rows.down takes precedence over app.quit (stays on ctrl+q)"],
+        ),
+        (
+            '"page.filter" = "r"',
+            [
+                "1: r is used more than once: page.filter takes precedence over group.reset (no key is left), "
+                "groups.reset"
+            ],
+        ),
+        (
+            '"app.palette" = "j"',
+            ["1: j is used more than once: app.palette takes precedence over rows.down (stays on down)"],
+        ),
         ('"app.pause" = "P"', []),
     ],
 )
@@ -389,7 +407,7 @@ def test_without_a_file_there_is_no_keymap(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     assert keys.load() == {}
     monkeypatch.setenv("KCLI_KEYS", str(tmp_path / "none.toml"))
-    with pytest.raises(UsageError, match="there is no file"):
+    with pytest.raises(UsageError, match="file not found"):
         keys.load()
 
 
@@ -518,4 +536,4 @@ async def test_a_topic_has_a_plot_of_what_is_written(world: World) -> None:
         await pilot.press("ctrl+t")
         await shows(pilot, "Topics (1)")
         await pilot.press("enter")
-        await shows(pilot, "written a second  now 0", 10.0)
+        await shows(pilot, "written per second  now 0", 10.0)

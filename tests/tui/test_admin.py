@@ -206,7 +206,7 @@ async def test_an_open_transaction_comes_first_and_leads_to_the_record_it_blocks
 async def test_an_unknown_transaction_is_not_an_error(sandbox: SandboxThread) -> None:
     async with board(sandbox).run_test(size=(80, 24)) as pilot:
         await visit(pilot, "transaction nobody-1")
-        await shows(pilot, "no coordinator knows this transactional id")
+        await shows(pilot, "no coordinator has this transactional id")
 
 
 async def test_a_transaction_over_its_timeout_is_bad(sandbox: SandboxThread) -> None:

@@ -168,7 +168,7 @@ async def test_a_change_that_the_end_of_the_dashboard_cuts_is_said(
         await asyncio.wait_for(begun.wait(), 10)
         pilot.app.exit(0)
     told = " ".join(capsys.readouterr().err.split())
-    assert "A change was under way: how it ended is not known. `kcli history` lists it" in told
+    assert "A change was in progress: its outcome is unknown. `kcli history` lists it" in told
 
 
 async def test_configs_are_changed_and_the_journal_has_what_was_set(world: World) -> None:

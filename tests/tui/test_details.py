@@ -174,12 +174,12 @@ async def test_a_value_that_is_cut_is_whole_below_the_configs(dashboard: Open) -
 async def test_a_low_screen_has_no_plot_beside_the_configs_of_a_topic(dashboard: Open) -> None:
     async with dashboard(size=(80, 24)) as pilot:
         page = await visit(pilot, routes.Topic("orders"))
-        await shows(pilot, "written a second")
+        await shows(pilot, "written per second")
         await pilot.press("3")
         await until(pilot, lambda: not page.query_one(Plot).is_on_screen)
         await shows(pilot, "cleanup.policy")
         await pilot.press("1")
-        await shows(pilot, "written a second")
+        await shows(pilot, "written per second")
 
 
 async def test_enter_on_a_partition_of_a_topic_shows_its_last_records(world: World) -> None:

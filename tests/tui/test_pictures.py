@@ -101,7 +101,7 @@ async def test_screens_of_a_cluster_look_as_they_did(size: tuple[int, int], sand
             app.post_message(Connected("demo", 1))
             for plot in app.screen.query(Plot):
                 plot.put(Chart(points=[(0.0, 1.0), (5.0, 3.0)]))
-                plot.title = "written a second"
+                plot.title = "written per second"
             await pilot.pause(0.3)
             of = f"{name}-{size[0]}x{size[1]}"
             deadline = time.monotonic() + DRAWN

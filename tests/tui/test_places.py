@@ -180,7 +180,7 @@ async def test_the_line_lists_every_topic_and_refuses_one_that_is_not_there(worl
         await pilot.press("colon", *"readsthis")
         await shows(pilot, "topic nobody.reads.this")
         await pilot.press("tab", "enter")
-        await shows(pilot, "written a second")
+        await shows(pilot, "written per second")
         await pilot.press("colon", *"topic nonsense")
         await until(pilot, lambda: pilot.app.screen._whole)  # type: ignore[attr-defined]
         await pilot.press("enter")

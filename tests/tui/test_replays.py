@@ -172,7 +172,7 @@ async def test_a_recording_that_was_cut_off_is_shown_up_to_its_last_whole_line(r
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (('"time":1700000003.0', '"time":1700000003000.0'), "4: its time is 1700000003000, which is none"),
+        (('"time":1700000003.0', '"time":1700000003000.0'), "4: its time is 1700000003000, which is not a valid time"),
         (('"time":1700000003.0', '"time":NaN'), "4: its time is nan"),
         (('"time":1700000003.0,', ""), "4: not a line of a lag recording: it has no 'time'"),
     ],

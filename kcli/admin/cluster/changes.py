@@ -51,7 +51,9 @@ async def update_features(
     broker = await cluster.anyone()
     kinds = (await broker.versions()).get(UPDATE_FEATURES, (0, 0))[1] >= KINDS_SINCE
     if dry_run and not kinds:
-        raise UnsupportedVersion("this cluster cannot check levels without setting them: that takes Kafka 3.3")
+        raise UnsupportedVersion(
+            "this cluster cannot validate levels without setting them; that needs Kafka 3.3 or newer"
+        )
     updates = [FeatureUpdateKey(feature=name, max_version_level=level) for name, (level, _) in levels.items()]
     for update in updates:
         how = levels[update.feature][1]

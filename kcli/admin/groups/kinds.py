@@ -171,7 +171,7 @@ async def processing_nodes(
 
 def _nodes(row: streams.DescribedGroup) -> list[ProcessingNode] | KcliError | None:
     if row.topology_description_status == NOT_READ:
-        return KcliError(f"{row.group_id}: the broker cannot read the description of the topology; its log says why")
+        return KcliError(f"{row.group_id}: the broker cannot read the description of the topology; its log shows why")
     described = row.topology_description
     if row.topology_description_status != AVAILABLE or described is None:
         return None

@@ -76,7 +76,7 @@ def _read_json(text: str, name: str) -> Saved:
     try:
         whole = loads(text)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{name}: no offsets can be read from it, it is no JSON: {error}") from None
+        raise UsageError(f"{name}: not a JSON file with offsets: {error}") from None
     if whole.get("schema") != SCHEMA or not isinstance(whole.get("offsets"), list):
         raise UsageError(f"{name}: expected a document of the schema {SCHEMA}").hinted("export-groups")
     saved = Saved(plain=False)
@@ -96,7 +96,7 @@ def _read_json(text: str, name: str) -> Saved:
         if not (epoch is None or _whole(epoch, _INT)) or not (metadata is None or isinstance(metadata, str)):
             raise UsageError(f"{where}: expected leader_epoch to be a number and metadata to be text, or null")
         if offset is not None and not _whole(offset):
-            raise UsageError(f"{where}: {offset!r} is no offset")
+            raise UsageError(f"{where}: {offset!r} is not an offset")
         commit = None
         if offset is not None:
             commit = OffsetAndMetadata(offset, -1 if epoch is None else epoch, metadata or "")
@@ -133,7 +133,7 @@ def _lines(lines: Iterator[list[str]], name: str) -> Iterator[list[str]]:
     try:
         yield from lines
     except csv.Error as error:
-        raise UsageError(f"{name}: no offsets can be read from it, it is no CSV: {error}") from None
+        raise UsageError(f"{name}: not a CSV file with offsets: {error}") from None
 
 
 def _expected(width: int) -> str:
@@ -151,7 +151,7 @@ def _put(saved: Saved, group: str, at: TopicPartition, commit: OffsetAndMetadata
 
 def _checked(saved: Saved, name: str) -> Saved:
     if not saved.groups:
-        raise UsageError(f"{name}: there are no offsets in it")
+        raise UsageError(f"{name}: the file contains no offsets")
     return saved
 
 

@@ -42,7 +42,7 @@ def read(path: str) -> tuple[Assignment, dict[Replica, str]]:
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path}: no JSON ({error})") from None
+        raise UsageError(f"{path}: not JSON ({error})") from None
     return read_document(whole, path)
 
 
@@ -50,7 +50,7 @@ def read_document(whole: Any, path: str = "undo file") -> tuple[Assignment, dict
     """Like `read`, for a parsed document of a file called `path`."""
     try:
         if whole.get("version", 1) != 1:
-            raise UsageError(f"{path}: version {whole['version']} of this file is not known; there is 1")
+            raise UsageError(f"{path}: version {whole['version']} of this file is unknown; kcli reads version 1")
         rows = whole["partitions"]
         return _assignment(path, rows)
     except (KeyError, TypeError, AttributeError):
@@ -68,20 +68,20 @@ def _assignment(path: str, rows: list[dict[str, Any]]) -> tuple[Assignment, dict
         where = f"{path}: {at.topic} [{at.partition}]"
         whole = isinstance(at.topic, str) and _id(at.partition) and isinstance(brokers, list)
         if not whole or not all(_id(node) for node in brokers):
-            raise UsageError(f"{where}: a topic is a text, a partition and its replicas are numbers")
+            raise UsageError(f"{where}: a topic must be a string, a partition and its replicas must be numbers")
         if not brokers or len(set(brokers)) != len(brokers):
-            raise UsageError(f"{where}: replicas {brokers} are none, or name a broker twice")
+            raise UsageError(f"{where}: replicas {brokers} are empty, or name a broker twice")
         if at in assignment:
             raise UsageError(f"{where}: the partition is listed twice")
         places = row.get("log_dirs") or [ANY] * len(brokers)
         if len(places) != len(brokers):
-            raise UsageError(f"{where}: as many log_dirs as replicas are needed, or none")
+            raise UsageError(f"{where}: list one log_dir per replica, or none")
         assignment[at] = brokers
         for node, place in zip(brokers, places, strict=True):
             if place != ANY:
                 dirs[Replica(at.topic, at.partition, node)] = str(place)
     if not assignment:
-        raise UsageError(f"{path}: there is no partition in it")
+        raise UsageError(f"{path}: the file contains no partition")
     return assignment, dirs
 
 

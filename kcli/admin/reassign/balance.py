@@ -42,7 +42,7 @@ def plan(current: Assignment, wish: Wish, sizes: Mapping[TopicPartition, int]) -
     counts = {at: wish.replication or len(brokers) for at, brokers in current.items()}
     most = max(counts.values(), default=0)
     if most > len(wish.brokers):
-        raise UsageError(f"{most} replicas need as many brokers, and there are {len(wish.brokers)} to use")
+        raise UsageError(f"{most} replicas need {most} brokers, but only {len(wish.brokers)} can be used")
     board = Board(current, wish.brokers, sizes)
     for at in board.partitions:
         while len(board.replicas[at]) > counts[at]:

@@ -293,7 +293,7 @@ async def wait_for_topics(cluster: Cluster, names: Iterable[str], *, gone: bool 
     if left and not await repeat(arrived, pauses(), asyncio.get_running_loop().time() + timeout):
         what = "still there" if gone else "not ready on every broker"
         raise DeadlineExceeded(
-            f"{', '.join(left)}: {what} after {timeout:g} s; brokers learn of it one by one", sent=True
+            f"{', '.join(left)}: {what} after {timeout:g} s; brokers learn about it one by one", sent=True
         )
     await cluster.refresh(list(dict.fromkeys(names)) if not gone else [])
 

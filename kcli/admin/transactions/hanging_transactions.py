@@ -109,7 +109,7 @@ async def _judge(cluster: Cluster, search: Search, patience: float) -> None:
             transaction.known = known
             if transaction.at not in known.partitions:
                 transaction.hangs = (
-                    f"its coordinator does not count this partition into {transaction.name} ({known.state})"
+                    f"its coordinator does not include this partition in {transaction.name} ({known.state})"
                 )
         elif isinstance(known, BrokerError) and known.code is codes.TRANSACTIONAL_ID_NOT_FOUND:
             transaction.hangs = f"its coordinator has forgotten {transaction.name}"
@@ -163,4 +163,4 @@ async def still_open(cluster: Cluster, at: TopicPartition, producer: ProducerSta
     if isinstance(states, KcliError):
         return None
     same = [state for state in states if state.producer_id == producer.producer_id and state.open_since is not None]
-    return KcliError("the broker accepted the marker, and the transaction is still open") if same else None
+    return KcliError("the broker accepted the marker, but the transaction is still open") if same else None

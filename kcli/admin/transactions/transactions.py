@@ -100,16 +100,18 @@ async def list_transactions(
 def _check(broker: Broker, highest: int, wanted: Filter) -> None:
     """Raise KcliError if the broker is too old for a filter, which it would ignore."""
     if wanted.longer_than >= 0 and highest < DURATION_SINCE:
-        raise KcliError(f"broker {broker.node_id} cannot filter by duration: that takes Kafka 3.8")
+        raise KcliError(f"broker {broker.node_id} cannot filter by duration; that needs Kafka 3.8 or newer")
     if wanted.pattern is not None and highest < PATTERN_SINCE:
-        raise KcliError(f"broker {broker.node_id} cannot filter by a pattern: that takes Kafka 4.1")
+        raise KcliError(f"broker {broker.node_id} cannot filter by a pattern; that needs Kafka 4.1 or newer")
 
 
 def _listed(broker: Broker, answer: ListTransactionsResponse) -> list[Listed]:
     if answer.error_code:
         raise BrokerError(codes.of(answer.error_code), f"broker {broker.node_id}")
     if answer.unknown_state_filters:
-        raise KcliError(f"broker {broker.node_id} knows no state {', '.join(answer.unknown_state_filters)}")
+        raise KcliError(
+            f"broker {broker.node_id} does not support the state filter {', '.join(answer.unknown_state_filters)}"
+        )
     return [
         Listed(
             name=state.transactional_id,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 LOG = Log("broker")
 HIGH_WATER = 4 * 1024 * 1024
-UNHEARD = " at the first request: it may want authentication (security.protocol=SASL_PLAINTEXT or SASL_SSL)"
+UNHEARD = " on the first request: it may require authentication (security.protocol=SASL_PLAINTEXT or SASL_SSL)"
 LATE = 0.05  # seconds: a timer this late means that the loop was blocked
 QUIET = 1.0  # seconds without traffic after which the peer may have closed the connection unnoticed
 

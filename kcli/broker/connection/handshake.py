@@ -52,6 +52,6 @@ async def agree_on_versions(
 def misrouted(name: str) -> Misrouted:
     """Return the error for a connection that leads to another broker."""
     return Misrouted(
-        f"{name}: another broker answers at this address ({codes.REBOOTSTRAP_REQUIRED.name}): a tunnel or a load "
+        f"{name}: another broker responds at this address ({codes.REBOOTSTRAP_REQUIRED.name}): a tunnel or a load "
         "balancer may lead to the wrong one"
     )

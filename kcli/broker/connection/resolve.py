@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 def not_a_port(port: int) -> str:
     """Return the error for an advertised port that is impossible; "" for a valid one."""
-    return "" if 0 < port < 65536 else f"{port} is not a port (1 to 65535): check the broker's advertised.listeners"
+    return (
+        "" if 0 < port < 65536 else f"{port} is not a valid port (1 to 65535): check the broker's advertised.listeners"
+    )
 
 
 async def resolve(host: str, port: int) -> list[tuple[int, tuple[Any, ...]]]:
@@ -28,14 +30,14 @@ async def resolve(host: str, port: int) -> list[tuple[int, tuple[Any, ...]]]:
     except OSError:
         pass  # not a literal address but a name
     except ValueError as problem:  # a NUL, or a character that no encoding has
-        raise OSError(0, "this cannot be a host name") from problem
+        raise OSError(0, "not a valid host name") from problem
     if host == "localhost":  # no name server is needed, so no thread has to wait
         infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     else:
         try:
             infos = await in_daemon_thread(f"resolve {host}", _look_up, host.rstrip("."), port)
         except UnicodeError as problem:
-            raise OSError(0, "this cannot be a host name") from problem
+            raise OSError(0, "not a valid host name") from problem
     return list(dict.fromkeys((family, address) for family, _, _, _, address in infos))
 
 

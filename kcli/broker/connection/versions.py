@@ -18,8 +18,8 @@ METADATA, VOTE = 3, 52
 def too_old(kind: type[Request[Any]], version: int, peer: str) -> TooOld:
     """Return the error for a broker whose highest version of an API lacks a field that kcli needs."""
     return TooOld(
-        f"{peer} is too old for this: it speaks {api_name(kind.api_key)} up to version {version} only. "
-        "This needs a newer Apache Kafka; kcli at all needs 2.1"
+        f"{peer} is too old for this: it supports {api_name(kind.api_key)} up to version {version} only. This needs "
+        f"a newer Apache Kafka; the minimum for kcli is 2.1"
     )
 
 
@@ -41,7 +41,7 @@ def pick(kind: type[Request[Any]], offered: Ranges, peer: str, cap: int | None =
     if version < ours.first or version < low:
         name = api_name(kind.api_key)
         raise UnsupportedVersion(
-            f"{peer} speaks versions {low}-{high} of {name}, and kcli speaks {ours.first}-{ours.last}: "
+            f"{peer} supports versions {low}-{high} of {name}, and kcli supports {ours.first}-{ours.last}: "
             f"{'the broker is older than Apache Kafka 2.1' if high < ours.first else 'kcli is too old for it'}"
         )
     return version

@@ -54,13 +54,13 @@ class Access:
         if sasl.mechanism == "PLAIN" or sasl.mechanism.startswith("SCRAM-"):
             missing = "sasl.username" if not sasl.username else "sasl.password" if sasl.password is None else ""
             if missing:
-                raise UsageError(f"sasl.mechanism={sasl.mechanism} wants {missing}")
+                raise UsageError(f"sasl.mechanism={sasl.mechanism} requires {missing}")
         if sasl.mechanism == "OAUTHBEARER":
             from kcli.security.tokens import Tokens
 
             self._tokens = Tokens(sasl.oauth)
         if sasl.mechanism == "AWS_MSK_IAM" and self.tls is None:
-            raise UsageError("sasl.mechanism=AWS_MSK_IAM works over TLS only: use security.protocol=SASL_SSL")
+            raise UsageError("sasl.mechanism=AWS_MSK_IAM works only over TLS: use security.protocol=SASL_SSL")
 
     def server_name(self, host: str) -> str:
         """Return the name for SNI and certificate verification."""
@@ -92,7 +92,7 @@ class Access:
             return
         what = "password" if sasl.mechanism == "PLAIN" else "token"
         raise Unsafe(
-            f"{sasl.mechanism} would send the {what} where others can read it: "
+            f"{sasl.mechanism} would send the {what} unencrypted, so that others can read it: "
             "use security.protocol=SASL_SSL, or set allow.insecure.auth=true"
         )
 
@@ -224,7 +224,7 @@ class Logins:
         if final is None:
             pause = min(pause, max(FIRST, ends - now))
         self._not_before = now + pause
-        self._problem = f"{problem}; the login is tried again in {pause:.1f} s"
+        self._problem = f"{problem}; kcli tries to log in again in {pause:.1f} s"
         LOG.warning("%s", self._problem)
         if self.on_failure is not None:
             self.on_failure(self._problem, final)

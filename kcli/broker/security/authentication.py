@@ -71,7 +71,7 @@ async def authenticate(connection: SecuredConnection, access: Access, host: str,
 async def _handshake(connection: SecuredConnection, mechanism: str, version: int, seconds: float) -> None:
     """Agree on the mechanism."""
     if connection.versions and HANDSHAKE not in connection.versions:
-        raise AuthError(f"{connection.name} does not know SASL: use security.protocol=PLAINTEXT or SSL")
+        raise AuthError(f"{connection.name} does not support SASL: use security.protocol=PLAINTEXT or SSL")
     answer: SaslHandshakeResponse = await connection.exchange(
         SaslHandshakeRequest(mechanism=mechanism), version, seconds
     )
@@ -110,7 +110,7 @@ async def _exchange(
         token = await _step(mechanism, challenge)
         if token is None:
             return sent + lifetime / 1000 if lifetime > 0 else FOR_EVER
-    raise AuthError(f"{connection.name} does not come to an end of {mechanism.name}")
+    raise AuthError(f"{connection.name} did not complete the SASL {mechanism.name} exchange")
 
 
 async def _step(mechanism: Mechanism, challenge: bytes | None) -> bytes | None:

@@ -30,7 +30,7 @@ def announce(aws: Aws | None, host: str) -> Announced:
     access_key, secret_key, token = _credentials(aws, os.environ)
     region = aws.region or region_of(host) or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     if not region:
-        raise AuthError(f"AWS_MSK_IAM: the region is not in the name {host}: set AWS_REGION")
+        raise AuthError(f"AWS_MSK_IAM: the host name {host} does not contain the region: set AWS_REGION")
     stamp = strftime("%Y%m%dT%H%M%SZ", gmtime())
     return Announced("AWS_MSK_IAM", payload(host, region, access_key, secret_key, token, stamp))
 
@@ -60,7 +60,7 @@ def _by_botocore(profile: str) -> tuple[str, str, str]:
         from botocore.session import Session
     except ImportError:
         raise AuthError(
-            "AWS_MSK_IAM: there are no AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; for profiles and roles install "
+            "AWS_MSK_IAM: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set; for profiles and roles, install "
             "botocore (pip install 'kcli-kafka[aws]')"
         ) from None
     try:

@@ -61,7 +61,9 @@ class Gssapi:
         try:
             offered = self._context.unwrap(challenge).message
             if len(offered) != 4 or not offered[0] & NO_LAYER:
-                raise AuthError("GSSAPI: the broker wants everything signed or encrypted, which Kafka cannot")
+                raise AuthError(
+                    "GSSAPI: the broker requires signed or encrypted messages, which Kafka does not support"
+                )
             wanted = bytes((NO_LAYER, 0, 0, 0)) + self._principal.encode()
             self._layered = True
             return bytes(self._context.wrap(wanted, False).message)
@@ -80,7 +82,7 @@ def _library() -> Any:
         import gssapi
     except ImportError:
         raise UsageError(
-            "sasl.mechanism=GSSAPI wants python-gssapi: pip install 'kcli-kafka[kerberos]' (it needs libkrb5-dev)"
+            "sasl.mechanism=GSSAPI needs python-gssapi: pip install 'kcli-kafka[kerberos]' (it needs libkrb5-dev)"
         ) from None
     return gssapi
 
@@ -90,7 +92,7 @@ def _failure(problem: Any, service: str) -> AuthError:
     hint = ""
     low = message.lower()
     if "credential" in low and ("no kerberos" in low or "cache" in low or "expired" in low):
-        hint = ": run kinit, or name a keytab (sasl.kerberos.keytab)"
+        hint = ": run kinit, or set a keytab (sasl.kerberos.keytab)"
     elif "not found in kerberos database" in low:
         hint = ": check sasl.kerberos.service.name and the broker's host name"
     return AuthError(f"GSSAPI for {service}: {message}{hint}")

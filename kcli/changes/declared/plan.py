@@ -76,10 +76,10 @@ class ClusterPlan(Plan):
         of = self.declared
         absent = (of.absent_topics, of.absent_users, of.absent_acls, of.absent_schemas)
         if self.prune and not any(of.scope.values()) and not any(absent):
-            why = "prune removes only what is within a scope, and no file has one"
+            why = "prune removes only resources within a scope, and no file has a scope"
             raise UsageError(f"{why}; for example `scope: {{topics: [orders-*]}}`").hinted(OPTION)
         if self.registry is None and (of.schemas or of.absent_schemas or self.whole("schemas")):
-            missing = UsageError("schemas are declared, and no registry is named (schema.registry.url)")
+            missing = UsageError("schemas are declared, but no registry is set (schema.registry.url)")
             raise missing.hinted("schema-registry")
         every: list[Step] = []
         concerned = {
@@ -117,9 +117,9 @@ class ClusterPlan(Plan):
             self.apply = apply
         gone, grown = (sum(step.stage == stage for step in ready) for stage in (topics.DELETE, topics.GROW))
         if gone:
-            self.warnings.append(f"no undo brings back the records of {counted(gone, 'topic')}")
+            self.warnings.append(f"undo cannot restore the records of {counted(gone, 'topic')}")
         if grown:
-            kept = "will keep the new partitions: there is no way back to fewer"
+            kept = "will keep the new partitions: their number cannot be reduced"
             self.warnings.append(f"{counted(grown, 'topic')} {kept}")
         self.adds = all(step.stage == topics.CREATE for step in ready)
         self.final = grown > 0 or any(step.sign == REMOVE for step in ready)
@@ -170,11 +170,12 @@ class ClusterPlan(Plan):
         try:
             await repeat(arrived, pauses(), asyncio.get_running_loop().time() + patience)
         except KcliError as error:
-            self.late = f"it could not be read again: {error}"
+            self.late = f"it could not be read back: {error}"
             return
         if left:
             (first, *more) = sorted(f"{name} {what}" for _, name, what in left)
-            self.late = f"some brokers do not have the change yet: {first}{f' and {len(more)} more' if more else ''}"
+            others = f" and {len(more)} more" if more else ""
+            self.late = f"some brokers have not received the change yet: {first}{others}"
 
 
 def _merge(into: dict[str, object], more: dict[str, object]) -> None:

@@ -68,7 +68,7 @@ async def _compared(registry: RegistryClient, name: str, subject: Subject, new: 
             if latest is None:
                 step.undo = {"absent": {"schemas": [name]}}
         elif latest is not None and known.version < latest.version:
-            why = f"the declared schema is version {known.version}, and the latest one is {latest.version}"
+            why = f"the declared schema is version {known.version}, but the latest is {latest.version}"
             refused = f"{subject.place}: {name}: {why}; delete the later versions, or declare the latest one"
     if subject.level != level and subject.level:
         step.part("compatibility", level, subject.level, CHANGE if level else ADD)

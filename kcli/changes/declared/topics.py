@@ -17,6 +17,7 @@ from kcli.changes.declared.step import ADD, REMOVE, Stage, Step
 from kcli.declared.model import Settings, Topic
 from kcli.declared.secrets import HIDDEN
 from kcli.errors import KcliError
+from kcli.text.numbers import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,14 +75,14 @@ def _sized(name: str, topic: Topic, state: Standing) -> Iterator[Step]:
         step = Step(stage=GROW, kind="topic", name=name, place=topic.place, key=name, value=topic.partitions)
         step.part("partitions", str(have), str(topic.partitions))
         if topic.partitions < have:
-            why = f"{name} has {have} partitions, and no topic can have fewer: create another with {topic.partitions}"
+            why = f"{name} has {have} partitions, which cannot be reduced: create another topic with {topic.partitions}"
             error = KcliError(f"{topic.place}: {why}, and copy the records").hinted("copy-topic", topic=name)
             step.fail(error, refused=True)
         yield step
     if topic.replication is not None and topic.replication != replicas:
         step = Step(stage=GROW, kind="topic", name=name, place=topic.place)
         step.part("replication", str(replicas), str(topic.replication))
-        why = f"{name} has {replicas} replicas of each partition, not {topic.replication}: reassign them"
+        why = f"{name} has {counted(replicas, 'replica')} of each partition, not {topic.replication}: reassign them"
         error = KcliError(f"{topic.place}: {why}").hinted("reassign-topic", topic=name, replicas=topic.replication)
         yield step.fail(error, refused=True)
 

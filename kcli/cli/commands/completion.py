@@ -107,7 +107,7 @@ def completion(options: CompletionOptions) -> int:
     selects. Names are cached for half a minute; if the cluster does not respond within 0.3 s, there are none.
     """
     if len(options.words) != 1:
-        raise UsageError(f"kcli completion takes one shell: {', '.join(SHELLS)}")
+        raise UsageError(f"kcli completion needs one shell: {', '.join(SHELLS)}")
     sys.stdout.write(script(options.words[0]))
     return 0
 

@@ -157,7 +157,7 @@ def sandbox(options: SandboxOptions) -> int:
     """
     host, port = _address(options)
     if options.registry_port is not None and not options.registry:
-        raise UsageError("--registry-port goes with --registry")
+        raise UsageError("--registry-port requires --registry")
     try:
         settings = _authorized(_authenticated(_encrypted(_plain(options, host, port), options), options), options)
         if settings.anywhere and settings.advertised is None and host in ("0.0.0.0", "::"):
@@ -186,7 +186,7 @@ def _free_port(settings: SandboxSettings, problem: OSError) -> str:
     if problem.errno != EADDRINUSE:
         return ""
     of_registry = settings.registry and str(problem).endswith(f":{settings.registry_port})")
-    return f"; --{'registry-' if of_registry else ''}port 0 takes a free port"
+    return f"; --{'registry-' if of_registry else ''}port 0 uses a free port"
 
 
 def _address(options: SandboxOptions) -> tuple[str, int]:
@@ -245,7 +245,7 @@ def _check_host(host: str, allow_remote: bool) -> None:
         loopback = False
     if not loopback and not allow_remote:
         raise UsageError(
-            f"--host {host} can be reached by others, and a sandbox admits all clients: add --allow-remote"
+            f"--host {host} can be reached by other machines, and a sandbox accepts all clients: add --allow-remote"
         )
 
 
@@ -254,7 +254,7 @@ def _topic(text: str, partitions: int) -> tuple[str, int]:
     if not colon:
         return text, partitions
     if not name or not count.isdecimal() or not 1 <= int(count) <= 10_000:
-        raise UsageError(f"--topic {text}: it must be NAME or NAME:PARTITIONS, such as orders:3")
+        raise UsageError(f"--topic {text}: expected NAME or NAME:PARTITIONS, such as orders:3")
     return name, int(count)
 
 
@@ -262,7 +262,7 @@ def _encrypted(settings: SandboxSettings, options: SandboxOptions) -> SandboxSet
     """Raises UsageError."""
     if options.tls is None:
         if options.client_ca is not None:
-            raise UsageError("--client-ca goes with --tls")
+            raise UsageError("--client-ca requires --tls")
         return settings
     from kcli.sandbox.access.tls import find_or_make
 
@@ -278,7 +278,7 @@ def _authenticated(settings: SandboxSettings, options: SandboxOptions) -> Sandbo
     if options.users is not None:
         return settings.replace(sasl=_users(options.users), session_lifetime=lifetime)
     if lifetime is not None:
-        raise UsageError("--session-lifetime goes with --users")
+        raise UsageError("--session-lifetime requires --users")
     return settings
 
 
@@ -286,7 +286,7 @@ def _authorized(settings: SandboxSettings, options: SandboxOptions) -> SandboxSe
     """Raises UsageError."""
     if not options.super_users:
         if options.open_without_acl:
-            raise UsageError("--open-without-acl goes with --super-user")
+            raise UsageError("--open-without-acl requires --super-user")
         return settings
     from kcli.acls import principal
 
@@ -316,7 +316,7 @@ def _users(path: str) -> dict[str, str]:
     lines = read_text(path, SETTINGS, f"--users {path}").splitlines()
     pairs = [line.partition(":") for line in lines if line.strip() and not line.startswith("#")]
     if not pairs or not all(name and colon for name, colon, _ in pairs):
-        raise UsageError(f"--users {path}: every line is NAME:PASSWORD, and there is at least one")
+        raise UsageError(f"--users {path}: expected at least one line NAME:PASSWORD, and no others")
     return {name: password for name, _, password in pairs}
 
 

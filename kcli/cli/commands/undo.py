@@ -74,7 +74,7 @@ def undo(options: UndoCommandOptions) -> int:
         shown = HistoryOptions(undoable=True, **_shared(options, HistoryOptions))
         return print_rows(shown, HISTORY, found(shown)[:10])
     if len(options.words) > 1:
-        raise UsageError("one change at a time: kcli undo N, or kcli undo FILE")
+        raise UsageError("give only one change: kcli undo N, or kcli undo FILE")
     word = options.words[0]
     if not word.isdecimal():
         saved = read_undo_file(word).fields

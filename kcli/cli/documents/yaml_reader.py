@@ -36,11 +36,12 @@ EXPLAINED = [
     (r"expected ',' or '([\]}])', but got.*", r"expected , or \1", False),
     (r"found character '\\t' that cannot.*", "YAML is indented with spaces, not with tabs", False),
     (r"found character '(.)' that cannot.*", r"a value that begins with \1 needs quotation marks", False),
-    (r"mapping values are not allowed here", "unexpected key (check the indentation, quote a text with ': ')", False),
+    (r"mapping values are not allowed here", "unexpected key (check the indentation, and quote text that contains ': "
+                                             "')", False),
     (r"could not find expected ':'", "expected KEY: VALUE", True),
     (r"expected <block end>, but found.*|sequence entries.*|expected the node.*|expected '<document start>'.*",
      "unexpected content (check the indentation)", False),
-    (r"found unknown escape character '(.*)'", r"\\\1 is no escape of YAML; write \\\\ for a backslash", False),
+    (r"found unknown escape character '(.*)'", r"\\\1 is not a YAML escape; write \\\\ for a backslash", False),
 ]  # fmt: skip
 """PyYAML's problem, our sentence, and whether the line is where the construct began (else where it fails)."""
 
@@ -54,7 +55,9 @@ def load(text: str, path: str) -> Any:
     if (match := TO_ESCAPE.search(text)) is not None:
         if not _is_json(text):
             line = text.count("\n", 0, match.start()) + 1
-            raise UsageError(f"{path}:{line}: the character U+{ord(match.group()):04X} may not be in YAML; escape it")
+            raise UsageError(
+                f"{path}:{line}: the character U+{ord(match.group()):04X} is not allowed in YAML; escape it"
+            )
         text = TO_ESCAPE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
     try:
         if yaml.__with_libyaml__:
@@ -162,7 +165,7 @@ class _Builder:
         try:
             return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le")  # JSON writes 😀 as \ud83d\ude00
         except UnicodeDecodeError:
-            raise self._wrong(event, "half of a surrogate pair is no character") from None
+            raise self._wrong(event, "an unpaired surrogate is not a character") from None
 
     def _check_tag(self, event: Any, known: tuple[str | None, ...]) -> None:
         if event.tag not in known:
@@ -207,7 +210,7 @@ class _Builder:
             if event.anchor is not None:
                 self._anchors[event.anchor] = self._text(event), 1
             return self._text(event)
-        raise self._wrong(event, "a key must be a text")
+        raise self._wrong(event, "a key must be a string")
 
     def _merged(self, event: Any, value: Any) -> list[Map]:
         """The maps of `<<: *map` or `<<: [*map, *map]`: what a map says itself counts, then the first of these."""

@@ -29,7 +29,7 @@ def complain_of(document: Document) -> None:
         complain(str(problem["message"]))
     left = len(document.errors) - SENTENCES
     if left > 0:
-        complain(f"and {left} more error{'s' * (left > 1)}, all of them in --format json")
+        complain(f"and {left} more error{'s' * (left > 1)}; --format json prints all of them")
 
 
 def complain_of_nothing(document: Document, format: str) -> None:

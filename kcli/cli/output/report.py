@@ -51,7 +51,7 @@ class Report:
             self._read = False
         except OSError as problem:
             self._read = False
-            self.problem = KcliError(f"--report {self._path}: {problem.strerror}; what is in it is not all")
+            self.problem = KcliError(f"--report {self._path}: {problem.strerror}; the report is incomplete")
 
     def close(self) -> None:
         self._file.close()

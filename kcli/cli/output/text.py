@@ -32,7 +32,7 @@ def unescape(text: str, flag: str) -> bytes:
             while digits and not all(digit in "0123456789abcdefABCDEF" for digit in digits):
                 digits = digits[:-1]
             if not digits:
-                raise UsageError(rf"{flag} {text}: \x takes one or two hex digits")
+                raise UsageError(rf"{flag} {text}: \x needs one or two hex digits")
             out.append(int(digits, 16))
             place += len(digits)
         else:
@@ -46,7 +46,7 @@ def delimiter(text: str | None, flag: str, default: bytes | None = None) -> byte
         return default
     made = unescape(text, flag)
     if not made:
-        raise UsageError(f"{flag}: a delimiter has at least one byte")
+        raise UsageError(f"{flag}: a delimiter needs at least one byte")
     return made
 
 
@@ -61,7 +61,7 @@ def partitions(text: str | None) -> list[int] | None:
             raise UsageError(f"-p {text}: expected partitions such as 0 or 0,3-5")
         low, high = int(first), int(last) if dash else int(first)
         if high < low or high >= 2**31 or high - low > 100_000:
-            raise UsageError(f"-p {text}: {part.strip()} is no range of partitions")
+            raise UsageError(f"-p {text}: {part.strip()} is not a range of partitions")
         found.extend(range(low, high + 1))
     return sorted(set(found))
 

@@ -19,7 +19,7 @@ def check(path: str, what: str, *, force: bool | None = None) -> None:
     try:
         check_new(path, replace=bool(force))
     except FileExistsError:
-        way = "name a new one" if force is None else "--force overwrites it"
+        way = "choose a new one" if force is None else "--force overwrites it"
         raise UsageError(f"{_named(what, path)}: the file exists; {way}") from None
     except OSError as problem:
         raise UsageError(f"{_named(what, path)}: {problem.strerror}") from None

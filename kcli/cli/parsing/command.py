@@ -122,7 +122,7 @@ def options_read(command: Command, line: Line) -> Options:
         from kcli.errors import UsageError
 
         place = min(words.index(""), command.words.count(" "))
-        raise UsageError(f"'' names no {command.words.split()[place].strip('[].')}")
+        raise UsageError(f"{command.words.split()[place].strip('[].').partition('[')[0]} must not be empty")
     read: Options = kind(words=words, **line.values)
     return read
 
@@ -139,7 +139,7 @@ def run_command(command: Command, line: Line) -> int:
     from kcli.grammar.zone import zone
 
     if options.local and options.utc:
-        raise UsageError("--local and --utc exclude each other")
+        raise UsageError("--local and --utc cannot be combined")
     zone.set(local=options.local, utc=options.utc)
     try:
         return function(options)

@@ -275,7 +275,7 @@ class AppliedOptions(Options):
     """What a command takes, too, that has a --dry-run and applies its plan without a question."""
 
     applied: Annotated[
-        bool, typer.Option("--execute", "-y", "--yes", help="Apply the plan, which is the default.", hidden=True)
+        bool, typer.Option("--execute", "-y", "--yes", help="Apply the plan (the default).", hidden=True)
     ] = False
 
     def check_dry_run(self, dry_run: bool) -> None:
@@ -283,7 +283,7 @@ class AppliedOptions(Options):
         if self.applied and dry_run:
             from kcli.errors import UsageError
 
-            raise UsageError("--execute and --dry-run exclude each other")
+            raise UsageError("--execute and --dry-run cannot be combined")
 
 
 class ChangeOptions(PlanOptions, OutputOptions):

@@ -36,15 +36,15 @@ def worded(problem: Any, command: Command | None) -> str:
     said = " ".join(str(problem.format_message()).split()).rstrip(" .")
     flag = getattr(problem, "option_name", None)
     if command is not None and (extra := EXTRA.search(said)):
-        return f"unexpected argument {extra[1].split()[0]!r}: {command.name} takes options only"
+        return f"unexpected argument {extra[1].split()[0]!r}: {command.name} accepts only options"
     if command is None or flag is None:
         return f"{said[:1].lower()}{said[1:]}"
     option = command.by_flag.get(flag)
     if option is None:
         return unknown(flag, command)
     if option.kind == "flag":
-        return f"{flag} takes no value"
-    return f"{flag} takes a value: {flag} {option.metavar or '|'.join(option.choices) or 'TEXT'}"
+        return f"{flag} does not take a value"
+    return f"{flag} needs a value: {flag} {option.metavar or '|'.join(option.choices) or 'TEXT'}"
 
 
 def value(option: Option, text: str) -> str:
@@ -60,9 +60,9 @@ def value(option: Option, text: str) -> str:
 def unknown(flag: str, command: Command) -> str:
     """The message for an option that the command does not have."""
     if (now := dict(command.moved).get(flag)) is not None:
-        return f"{flag} has another name now; use `{now}`"
+        return f"{flag} was renamed; use `{now}`"
     if flag in KCAT:
-        return f"{flag} is kcat's; here it is `{KCAT[flag]}`"
+        return f"{flag} is an option of kcat; in kcli it is `{KCAT[flag]}`"
     by_flag = command.by_flag
     near = did_you_mean(flag, [known for known in by_flag if len(known) > 2], 0.75) if len(flag) > 2 else ""
     return f"unknown option {flag}{other_tools.option(flag, by_flag) or near}"
@@ -71,9 +71,9 @@ def unknown(flag: str, command: Command) -> str:
 def before_command(flag: str, known: dict[str, Any]) -> str:
     """The message for an option in front of the command that not all commands share."""
     if flag in KCAT:
-        return f"{flag} is kcat's; here it is `{KCAT[flag]}`, or `kcli cat {flag} …`"
+        return f"{flag} is an option of kcat; in kcli it is `{KCAT[flag]}`, or `kcli cat {flag} …`"
     if flag in known:
-        return f"{flag} takes a value: {flag} {known[flag].metavar or '|'.join(known[flag].choices)}"
+        return f"{flag} needs a value: {flag} {known[flag].metavar or '|'.join(known[flag].choices)}"
     near = did_you_mean(flag, ["--version", *HELP[1:], *known], 0.8) if len(flag) > 3 else ""
     return (
         f"unknown option {flag}{near}"

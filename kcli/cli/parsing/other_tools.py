@@ -156,7 +156,7 @@ VERBS_FIRST = ("get", "list", "create", "describe", "alter", "delete", "reset", 
 EVERYWHERE = {"get": "describe", "show": "describe", "info": "describe", "remove": "delete", "describe": "get"}
 """Verbs of any command, where it has those and has not these."""
 
-SLOWER = "an option of produce, copy and redrive; `| pv -qlL 5` prints 5 lines a second"
+SLOWER = "an option of produce, copy and redrive; `| pv -qlL 5` prints 5 lines per second"
 OPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
     "-o": (
         ("--at", "`--at TIME` for a time, `--format json` for the form of the output"),

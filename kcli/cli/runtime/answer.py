@@ -92,7 +92,7 @@ def answer(
 def watches(options: RefreshOptions) -> bool:
     """Whether the rows are refreshed. Raises UsageError for how often without --watch."""
     if not options.watch and (options.interval is not None or options.refreshes is not None):
-        raise UsageError("--interval and --refreshes go with --watch")
+        raise UsageError("--interval and --refreshes require --watch")
     return options.watch
 
 
@@ -145,7 +145,7 @@ def some_of(words: Iterable[str], known: tuple[str, ...], flag: str) -> set[str]
     for word in sorted(found - folded):
         from kcli.text.suggest import did_you_mean
 
-        raise UsageError(f"{flag} {word}: it is {', '.join(known)}{did_you_mean(word, known)}")
+        raise UsageError(f"{flag} {word}: expected {', '.join(known)}{did_you_mean(word, known)}")
     return found
 
 

@@ -113,7 +113,7 @@ def apply_plan(
     noun: str = "",
     by_pattern: bool = False,
     nothing: str = "nothing to change",
-    refused: str = "nothing was changed: parts of the plan are refused",
+    refused: str = "nothing was changed: parts of the plan were refused",
     done: Callable[[Sequence[changes.Row]], str] = lambda rows: "",
 ) -> int:
     """Show the plan that a planner of `kcli.changes` makes, in rows of this kind, and apply it, if it is confirmed; the
@@ -141,7 +141,7 @@ def of_plan(
     *,
     names: Sequence[str],
     nothing: str = "nothing to change",
-    refused: str = "nothing was changed: parts of the plan are refused",
+    refused: str = "nothing was changed: parts of the plan were refused",
     done: Callable[[Sequence[changes.Row]], str] = lambda rows: "",
     **more: Any,
 ) -> PlannedChange | None:
@@ -194,7 +194,7 @@ def show(document: Document, kinds: Sequence[type[Row]], plan: Plan) -> None:
 def check(options: PlanOptions) -> None:
     """Raises UsageError for options of a plan that contradict each other."""
     if options.dry_run and (options.execute or options.yes):
-        raise UsageError(f"--{'execute' if options.execute else 'yes'} and --dry-run exclude each other")
+        raise UsageError(f"--{'execute' if options.execute else 'yes'} and --dry-run cannot be combined")
     _said(options).check()
     if isinstance(options, UndoOptions):
         check_undo_file(options)

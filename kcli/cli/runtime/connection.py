@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 DEFAULT = "localhost:9092"
 """Where the cluster is when nothing names one."""
-UNNAMED = "no cluster is named: use -b HOST:PORT, KCLI_BOOTSTRAP or `kcli config add`, or start one with `kcli sandbox`"
+UNNAMED = "no cluster is set: use -b HOST:PORT, KCLI_BOOTSTRAP or `kcli config add`, or start one with `kcli sandbox`"
 
 
 class Connection:
@@ -37,7 +37,7 @@ class Connection:
         self.bootstrap: str | None = options.bootstrap
         self.controllers = options.bootstrap_controller if isinstance(options, ControllerOptions) else None
         if self.bootstrap and self.controllers:
-            raise UsageError("--bootstrap-server and --bootstrap-controller exclude each other")
+            raise UsageError("--bootstrap-server and --bootstrap-controller cannot be combined")
         self.quiet: bool = options.quiet
         self.verbose: bool = options.verbose
         self._named = bool(options.profile) or profile is not None
@@ -107,7 +107,7 @@ class Connection:
             return made
         name = self.profile.name
         if self._confirmed is not None and self._confirmed != name:
-            raise UsageError(f"--confirm {self._confirmed}: the profile in use is {name}")
+            raise UsageError(f"--confirm {self._confirmed}: but the profile in use is {name}")
         guard = "" if self._confirmed and self.profile.guard == "protected" else self.profile.guard
         if guard == "read_only":
             made = made.replace(auto_create_topics=False)

@@ -58,7 +58,9 @@ async def journaled(
             undoes=undoes,
         )
     except journal.NotWritten as problem:
-        raise KcliError(f"{problem}; --undo-file FILE keeps what undoes it, --no-undo keeps nothing") from None
+        raise KcliError(
+            f"{problem}; --undo-file FILE saves the previous state elsewhere, --no-undo saves nothing"
+        ) from None
 
 
 def rows_of(document: Document) -> list[dict[str, object]]:
@@ -79,7 +81,7 @@ def check_undo_file(options: UndoOptions) -> None:
     if options.undo_file is None:
         return
     if options.no_undo:
-        raise UsageError("--undo-file and --no-undo exclude each other")
+        raise UsageError("--undo-file and --no-undo cannot be combined")
     if not options.plan_only:
         check(options.undo_file, "--undo-file")
 

@@ -69,5 +69,5 @@ async def one_group(cluster: Cluster, names: Names) -> str:
     found = await group_names_of(cluster, names)
     if len(found) > 1:
         shown = ", ".join(found[:5]) + (", …" if len(found) > 5 else "")
-        raise UsageError(f"{names.words[0]}: {len(found)} groups match ({shown}): name one")
+        raise UsageError(f"{names.words[0]}: {len(found)} groups match ({shown}): choose one")
     return found[0]

@@ -205,8 +205,8 @@ class Outages:
         silencing = self._cluster.silencing()
         for node_id in sorted(silencing.keys() - self._silent):
             complain(
-                f"broker {node_id} asks for {silencing[node_id]:,.0f} s without requests (throttle_time_ms); kcli asks "
-                "it again after a request's time-out. Quotas of users and clients: kcli quotas list"
+                f"broker {node_id} requested a pause of {silencing[node_id]:,.0f} s (throttle_time_ms); kcli "
+                f"tries again after a request timeout. To see quotas: kcli quotas list"
             )
         self._silent = set(silencing)
         loop.call_later(LOOK, self.report)

@@ -94,7 +94,7 @@ def unescape(text: str, where: str) -> str:
             continue
         digits = text[at : at + 4]
         if len(digits) < 4 or not all(digit in "0123456789abcdefABCDEF" for digit in digits):
-            raise UsageError(f"{where}: \\u takes four hexadecimal digits")
+            raise UsageError(f"{where}: \\u needs four hexadecimal digits")
         out.append(chr(int(digits, 16)))
         at += 4
     whole = "".join(out)
@@ -134,5 +134,5 @@ def properties() -> list[tuple[str, str, str]]:
         ]
         near = did_you_mean(name, ours, 0.85)
         if near or key.startswith(("sasl.", "ssl.", "security.")):
-            raise UsageError(f"{name}: kcli knows no such variable{near}")
+            raise UsageError(f"{name}: unknown variable{near}")
     return found

@@ -103,11 +103,11 @@ def convert(key: str, text: str, unit: object, where: str) -> object:
     """Convert a property's text to a value of its unit. Raises UsageError."""
     if isinstance(unit, dict):
         if text.lower() not in unit:
-            raise UsageError(f"{where}: {key} is one of {', '.join(unit)}")
+            raise UsageError(f"{where}: {key} must be one of {', '.join(unit)}")
         return unit[text.lower()]
     if unit == "bool":
         if text.lower() not in ("true", "false"):
-            raise UsageError(f"{where}: {key} is true or false")
+            raise UsageError(f"{where}: {key} must be true or false")
         return text.lower() == "true"
     if unit == "text":
         return text
@@ -115,12 +115,12 @@ def convert(key: str, text: str, unit: object, where: str) -> object:
         names = [name.strip() for name in text.split(",")]
         unknown = [name for name in names if name.lower() not in _ASSIGNORS]
         if unknown:
-            raise UsageError(f"{where}: no assignor is named {unknown[0]}")
+            raise UsageError(f"{where}: unknown assignor {unknown[0]}")
         return tuple(dict.fromkeys(_ASSIGNORS[name.lower()] for name in names))
     try:
         number = float(text) if unit == "ms" else int(text)
     except ValueError:
-        raise UsageError(f"{where}: {key} is a number") from None
+        raise UsageError(f"{where}: {key} must be a number") from None
     if not -1 <= number < 2**53:
         raise UsageError(f"{where}: {key} is out of range")
     if key == "connections.max.idle.ms" and number <= 0:

@@ -57,9 +57,9 @@ class Properties:
         for name in CLASSIC if modern else ("group.remote.assignor",):
             if KNOWN[name][1] in self.group:
                 raise UsageError(
-                    f"{name} does not go with group.protocol=consumer: the group's coordinator decides it"
+                    f"{name} cannot be used with group.protocol=consumer: the group coordinator decides it"
                     if modern
-                    else f"{name} takes group.protocol=consumer"
+                    else f"{name} requires group.protocol=consumer"
                 )
         return self.group
 
@@ -210,8 +210,8 @@ def read_properties(
         properties.put(key, text, f"{option} {key}={text}" if key in KNOWN else f"{option} {key}")
         if secretive(key) and isinstance(properties.given[key][0], str):
             properties.warnings.append(
-                f"{option} {key}: others on this machine can read command lines; "
-                f"a profile, a properties file or KCLI_{key.upper().replace('.', '_')} keeps it from them"
+                f"{option} {key}: other users of this machine can read command lines; a profile, a properties file "
+                f"or KCLI_{key.upper().replace('.', '_')} keeps it private"
             )
     return properties
 
@@ -225,7 +225,7 @@ def _withheld(where: str, project: Profile) -> UsageError:
     from kcli.config.profiles import trusting
 
     return UsageError(
-        f"{where}: {project.where} gets no secret from outside of it: a project's file may {trusting(project)}"
+        f"{where}: {project.where} gets no secrets from elsewhere: a project's file may {trusting(project)}"
     )
 
 

@@ -70,7 +70,7 @@ def _kerberos(options: dict[str, str], where: str) -> Fields:
 def _aws(options: dict[str, str], where: str) -> Fields:
     for name in options:
         if name.startswith(("awsRole", "awsSts")):
-            raise UsageError(f"{where}: {name}: put the role into a profile of ~/.aws/config and name that profile")
+            raise UsageError(f"{where}: {name}: put the role into a profile of ~/.aws/config and use that profile")
     return {"aws": {"profile": options["awsProfileName"]} if "awsProfileName" in options else {}}
 
 
@@ -90,21 +90,21 @@ def parse_jaas(text: str, where: str) -> tuple[str, dict[str, str]]:
     if len(words) < 2 or words[0][1] or words[0][0] in SPECIAL:
         raise UsageError(f'{where}: expected LoginModule required name="value" …;')
     if words[1][0].lower() not in FLAGS:
-        raise UsageError(f"{where}: after the login module comes one of {', '.join(FLAGS)}")
+        raise UsageError(f"{where}: expected, after the login module, one of {', '.join(FLAGS)}")
     options: dict[str, str] = {}
     at = 2
     while at < len(words) and words[at] != (";", False):
         name, quoted = words[at]
         if quoted or name in SPECIAL or at + 2 >= len(words) or words[at + 1] != ("=", False):
-            raise UsageError(f'{where}: expected name="value" behind {_shown(words, at)}')
+            raise UsageError(f'{where}: expected name="value" after {_shown(words, at)}')
         if words[at + 2] in (("=", False), (";", False)):
             raise UsageError(f"{where}: {name} has no value")
         options[name] = words[at + 2][0]
         at += 3
     if at >= len(words):
-        raise UsageError(f"{where}: it has to end with a semicolon")
+        raise UsageError(f"{where}: it must end with a semicolon")
     if at + 1 < len(words):
-        raise UsageError(f"{where}: there may be one login module, and nothing behind its semicolon")
+        raise UsageError(f"{where}: only one login module is allowed, and nothing after its semicolon")
     return words[0][0].rpartition(".")[2], options
 
 

@@ -55,16 +55,16 @@ def _check(key: str, text: str, where: str) -> None:
     if key.endswith("callback.handler.class"):
         if text.rpartition(".")[2] not in HANDLERS:
             raise UsageError(
-                f"{where}: {key}: kcli cannot run Java classes; sasl.oauthbearer.token.command may print a token"
+                f"{where}: {key}: kcli cannot run Java classes; sasl.oauthbearer.token.command can print a token"
             )
     elif key == "sasl.oauthbearer.method" and text.lower() not in ("oidc", "default"):
-        raise UsageError(f"{where}: {key} is oidc or default")
+        raise UsageError(f"{where}: {key} must be oidc or default")
 
 
 def _grant(key: str, text: str, where: str) -> str:
     """Return the grant for librdkafka's name or Kafka's class."""
     if (grant := GRANTS.get(text.rpartition(".")[2])) is None:
-        raise UsageError(f"{where}: {key} {text}: expected {', '.join(GRANTS)}; a token command may do others")
+        raise UsageError(f"{where}: {key} {text}: expected {', '.join(GRANTS)}; for others, use a token command")
     return grant
 
 
@@ -80,11 +80,11 @@ def assertion_fields(given: Iterable[tuple[str, str, str]]) -> dict[str, Any]:
             fields[field] = 1000 * _seconds(key, text, where)
         elif field == "unique_id":
             if text.lower() not in ("true", "false"):
-                raise UsageError(f"{where}: {key} is true or false")
+                raise UsageError(f"{where}: {key} must be true or false")
             fields[field] = text.lower() == "true"
         elif field == "algorithm":
             if text.upper() not in ("RS256", "ES256"):
-                raise UsageError(f"{where}: {key} is RS256 or ES256")
+                raise UsageError(f"{where}: {key} must be RS256 or ES256")
             fields[field] = text.upper()
         else:
             put(fields, field, text)
@@ -96,14 +96,14 @@ def _pairs(text: str, between: str, where: str) -> tuple[tuple[str, str], ...]:
     for item in filter(None, (part.strip() for part in text.split(between))):
         name, equals, value = item.partition("=")
         if not equals:
-            raise UsageError(f"{where}: expected NAME=VALUE, several with {between!r} between")
+            raise UsageError(f"{where}: expected NAME=VALUE, several separated by {between!r}")
         found.append((name.strip(), value.strip()))
     return tuple(found)
 
 
 def _seconds(key: str, text: str, where: str) -> float:
     if not (text.isascii() and text.isdigit() and int(text) < 2**31):
-        raise UsageError(f"{where}: {key} is a number")
+        raise UsageError(f"{where}: {key} must be a number")
     return max(0.001, int(text) / 1000)
 
 

@@ -60,7 +60,7 @@ def security_of(
             choices = "SASL_SSL or SASL_PLAINTEXT" if telling.startswith("sasl") else "SSL or SASL_SSL"
             where = given[telling][1]
             raise UsageError(
-                f"{where if telling in where else f'{where}: {telling}'} takes security.protocol={choices}"
+                f"{where if telling in where else f'{where}: {telling}'} requires security.protocol={choices}"
             ).hinted(
                 "login" if telling == "sasl.username" else "property",  # a login without a mechanism
                 property=f"security.protocol={choices.partition(' ')[0]}",
@@ -85,7 +85,7 @@ def _protocol(given: dict[str, tuple[Given, str]], warn: Callable[[str], None]) 
         from kcli.text.suggest import did_you_mean
 
         near = did_you_mean(text, PROTOCOLS) or f"; it is one of {', '.join(PROTOCOLS)}"
-        raise UsageError(f"{where}: no security.protocol is named {text}{near}")
+        raise UsageError(f"{where}: unknown security.protocol {text}{near}")
     return text
 
 
@@ -152,13 +152,13 @@ class Asked:
     def _whole(self, fields: dict[str, Any], parts: dict[str, dict[str, Any]]) -> Sasl:
         mechanism = fields.pop("mechanism", None)
         if mechanism is None:
-            raise UsageError(f"SASL takes sasl.mechanism: one of {', '.join(MECHANISMS)}").hinted(
+            raise UsageError(f"SASL requires sasl.mechanism: one of {', '.join(MECHANISMS)}").hinted(
                 "property", property="sasl.mechanism=PLAIN"
             )
         if mechanism in ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"):
             for name in ("username", "password"):
                 if not fields.get(name):
-                    raise UsageError(f"{mechanism} takes sasl.username and sasl.password; sasl.{name} is missing")
+                    raise UsageError(f"{mechanism} requires sasl.username and sasl.password; sasl.{name} is missing")
         unsecured = parts["oauth"].pop("unsecured", None)
         if mechanism == "OAUTHBEARER":
             if unsecured is not None and not {"token", "token_file", "token_command", "token_endpoint"} & {
@@ -169,7 +169,7 @@ class Asked:
                 parts["oauth"]["token"] = Secret(unsecured_token(unsecured))
             if not {"token", "token_file", "token_command", "token_endpoint"} & {*parts["oauth"]}:
                 raise UsageError(
-                    "OAUTHBEARER takes a token: sasl.oauthbearer.token.endpoint.url with a client id and secret, "
+                    "OAUTHBEARER requires a token: sasl.oauthbearer.token.endpoint.url with a client id and secret, "
                     "sasl.oauthbearer.token.command, sasl.oauthbearer.token.file or sasl.oauthbearer.token"
                 )
             fields["oauth"] = OAuth(**parts["oauth"])
@@ -182,13 +182,13 @@ class Asked:
 
 def _word(key: str, text: str, words: dict[str, bool], where: str) -> bool:
     if text not in words:
-        raise UsageError(f"{where}: {key} is one of {', '.join(word or '(empty)' for word in words)}")
+        raise UsageError(f"{where}: {key} must be one of {', '.join(word or '(empty)' for word in words)}")
     return words[text]
 
 
 def _number(key: str, text: str, where: str) -> int:
     if not (text.isascii() and text.isdigit() and 0 < int(text) < 2**31):
-        raise UsageError(f"{where}: {key} is a number")
+        raise UsageError(f"{where}: {key} must be a number")
     return int(text)
 
 
@@ -197,7 +197,7 @@ def _mechanism(key: str, text: str, where: str) -> str:
     if name not in MECHANISMS:
         from kcli.text.suggest import did_you_mean
 
-        raise UsageError(f"{where}: no {key} is named {text}{did_you_mean(name, MECHANISMS, 0.4)}")
+        raise UsageError(f"{where}: unknown {key} {text}{did_you_mean(name, MECHANISMS, 0.4)}")
     return name
 
 
@@ -206,12 +206,12 @@ def tls_versions(key: str, text: str, where: str) -> dict[str, str]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names:
         if name not in ("TLS", "TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3"):
-            raise UsageError(f"{where}: {key}: there is no {name}; TLSv1.2 and TLSv1.3 are spoken")
+            raise UsageError(f"{where}: {key}: unknown version {name}; kcli supports TLSv1.2 and TLSv1.3")
     spoken = [name for name in ("TLSv1.2", "TLSv1.3") if name in names]
     if key == "ssl.protocol" or "TLS" in names:
         return {}  # Java's name of a context with all protocols
     if not spoken:
-        raise UsageError(f"{where}: {key}: TLSv1.2 and TLSv1.3 are spoken, nothing older")
+        raise UsageError(f"{where}: {key}: kcli supports TLSv1.2 and TLSv1.3, nothing older")
     return {"minimum": spoken[0], "maximum": spoken[-1]}
 
 
@@ -238,13 +238,13 @@ def paired(fields: dict[str, Any]) -> None:
     if key and not {"certificate", "certificate_pem", "keystore"} & fields.keys():
         named = "ssl.key.location" if key == "key" else "the private key (ssl.key.pem, ssl.keystore.key)"
         raise UsageError(
-            f"{named} has no certificate beside it: name ssl.certificate.location, ssl.certificate.pem or "
+            f"{named} has no certificate: set ssl.certificate.location, ssl.certificate.pem or "
             "ssl.keystore.certificate.chain"
         )
     chain = fields.get("certificate_pem", HIDDEN)
     if not key and chain != HIDDEN and "PRIVATE KEY-----" not in chain:
         raise UsageError(
-            "the certificate (ssl.certificate.pem, ssl.keystore.certificate.chain) has no private key beside it: name "
+            "the certificate (ssl.certificate.pem, ssl.keystore.certificate.chain) has no private key: set "
             "ssl.key.location, ssl.key.pem or ssl.keystore.key"
         )
 

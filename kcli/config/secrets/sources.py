@@ -60,15 +60,15 @@ def from_table(table: dict[str, Any], where: str, folder: str) -> Source:
     """Convert a TOML table to a source; a relative file is resolved from `folder`. Raises UsageError."""
     kinds = [kind for kind in KINDS if kind in table]
     if len(kinds) != 1:
-        raise UsageError(f"{where}: name one of {', '.join(KINDS)}")
+        raise UsageError(f"{where}: set one of {', '.join(KINDS)}")
     kind, what, patience = kinds[0], table[kinds[0]], table.get("timeout", PATIENCE)
     if isinstance(patience, bool) or not isinstance(patience, int | float) or patience <= 0:
-        raise UsageError(f"{where}: timeout is a number of seconds")
+        raise UsageError(f"{where}: timeout must be a number of seconds")
     if kind == "command" and isinstance(what, list) and what and all(isinstance(word, str) for word in what):
         return Source(kind=kind, what=tuple(_plain(word, where) for word in what), patience=float(patience))
     if not isinstance(what, str) or not what.strip():
         expected = "a list of words" if kind == "command" else "a text"
-        raise UsageError(f"{where}: {kind} is {expected}")
+        raise UsageError(f"{where}: {kind} must be {expected}")
     if kind == "command":
         return Source(kind=kind, what=words_of(what, where), patience=float(patience))
     if kind == "file":
@@ -89,14 +89,14 @@ def words_of(text: str, where: str) -> tuple[str, ...]:
 def _plain(text: str, where: str) -> str:
     """Check that a name or word of a command has no NUL, which the system does not allow."""
     if "\0" in text:
-        raise UsageError(f"{where}: there is a NUL character in it")
+        raise UsageError(f"{where}: contains a NUL character")
     return text
 
 
 def _env(source: Source, where: str, warn: Callable[[str], None]) -> str:
     name = source.what[0]
     if name not in os.environ:
-        raise UsageError(f"{where}: there is no environment variable {name}")
+        raise UsageError(f"{where}: environment variable {name} is not set")
     try:
         os.environ[name].encode()
     except UnicodeEncodeError:
@@ -113,7 +113,7 @@ def _file(source: Source, where: str, warn: Callable[[str], None]) -> str:
             if reason := files.distrusted(path, file):
                 raise UsageError(f"{where}: {path} {reason}, so it is not used")
             if files.has_modes() and os.fstat(file.fileno()).st_mode & files.OTHERS_READ:
-                warn(f"{where}: {path} holds a secret and can be read by others: chmod 600 it")
+                warn(f"{where}: {path} contains a secret and can be read by other users: chmod 600 it")
             return _text(files.whole(file, files.SECRET), f"{where}: {path}")
     except OSError as problem:
         raise UsageError(f"{where}: {path}: {problem.strerror}") from None
@@ -122,16 +122,18 @@ def _file(source: Source, where: str, warn: Callable[[str], None]) -> str:
 def _keyring(source: Source, where: str, warn: Callable[[str], None]) -> str:
     service, slash, user = source.what[0].rpartition("/")
     if not slash or not service or not user:
-        raise UsageError(f"{where}: keyring is a text SERVICE/USER")
+        raise UsageError(f"{where}: keyring must be SERVICE/USER")
     try:
         import keyring
         import keyring.errors
     except ImportError:
-        raise UsageError(f"{where}: the keyring takes another package: pip install 'kcli-kafka[keyring]'") from None
+        raise UsageError(
+            f"{where}: reading the keyring needs an extra package: pip install 'kcli-kafka[keyring]'"
+        ) from None
     try:
         password = keyring.get_password(service, user)
     except keyring.errors.KeyringError as problem:
-        raise UsageError(f"{where}: the keyring does not answer: {problem or type(problem).__name__}") from None
+        raise UsageError(f"{where}: the keyring does not respond: {problem or type(problem).__name__}") from None
     if password is None:
         raise UsageError(f"{where}: the keyring has no password of {user} for {service}: keyring set {service} {user}")
     return str(password)
@@ -159,7 +161,8 @@ def _command(source: Source, where: str, warn: Callable[[str], None]) -> str:
         raise UsageError(f"{where}: {name}: {problem.strerror}") from None
     if done.returncode:
         raise UsageError(
-            f"{where}: {name} ended with exit code {done.returncode}; run it to see why: its words may be secret"
+            f"{where}: {name} ended with exit code {done.returncode}; run it to see why: kcli does not show its "
+            f"output, which may be secret"
         )
     return _text(done.stdout, f"{where}: {name}")
 
@@ -167,7 +170,7 @@ def _command(source: Source, where: str, warn: Callable[[str], None]) -> str:
 def _text(data: bytes, where: str) -> str:
     """Remove one final line end, which is not part of a secret."""
     if len(data) > files.SECRET:
-        raise UsageError(f"{where}: more than {files.SECRET >> 10} KiB is no secret")
+        raise UsageError(f"{where}: more than {files.SECRET >> 10} KiB is too large for a secret")
     try:
         text = data.decode()
     except UnicodeDecodeError:

@@ -173,8 +173,8 @@ class Rebalance(Holdings):
             raise BrokerError(
                 codes.INCONSISTENT_GROUP_PROTOCOL,
                 self._settings.group,
-                f"the group uses {protocol_type or PROTOCOL_TYPE}/{name}, "
-                f"we offered {PROTOCOL_TYPE}/{','.join(self._settings.assignors)}",
+                f"the group uses {protocol_type or PROTOCOL_TYPE}/{name}, but kcli offered "
+                f"{PROTOCOL_TYPE}/{','.join(self._settings.assignors)}",
             )
 
     async def _lead(self, answer: JoinGroupResponse, interest: Interest) -> dict[str, list[TopicPartition]]:

@@ -45,7 +45,7 @@ def fruitless(records: Buffer) -> str:
     size = wanted(records)
     if size > len(records):
         return f"cut off after {len(records)} of {size} bytes"
-    return "the broker sends batches in front of this offset only"
+    return "the broker sends only batches before this offset"
 
 
 def behind(records: Buffer, position: int, high_watermark: int) -> int:

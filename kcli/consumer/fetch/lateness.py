@@ -35,7 +35,7 @@ class Lateness:
         if late > LATE and now >= self._quiet_until:
             self._quiet_until = now + PAUSE
             self._say(
-                f"the event loop turned {late:.1f} s late: a handler was busy, or the process was stopped; "
+                f"the event loop ran {late:.1f} s late: a handler was busy, or the process was stopped; "
                 f"{self._consequence()}"
             )
         self._again()

@@ -39,7 +39,7 @@ class OffsetOutOfRange(KcliError):
 
     def __init__(self, at: TopicPartition, asked: int, start: int, end: int) -> None:
         super().__init__(
-            f"{at.topic} partition {at.partition}: offset {asked} is out of range, the log holds {start} to {end}; "
+            f"{at.topic} partition {at.partition}: offset {asked} is out of range, the log contains {start} to {end}; "
             "seek, or set auto.offset.reset to earliest or latest"
         )
         self.at, self.asked, self.start, self.end = at, asked, start, end
@@ -211,15 +211,17 @@ class Positions:
                 self._later(cursor, last)
             elif first.offset <= position <= last.offset:  # it is inside: the broker that reported it lagged behind
                 cursor.resolved(generation, position, cursor.epoch)
-                cursor.failed_once(asyncio.get_running_loop().time(), "a broker that is behind refused the position")
+                cursor.failed_once(
+                    asyncio.get_running_loop().time(), "a broker that is lagging behind refused the position"
+                )
             elif settings.reset == "none":
                 reader.fail(cursor, OffsetOutOfRange(at, position, first.offset, last.offset))
             else:
                 to = first.offset if settings.reset == "earliest" else last.offset
                 cursor.resolved(generation, to)
                 reader.say(
-                    f"{at.topic} partition {at.partition}: offset {position} is out of range, the log holds "
-                    f"{first.offset} to {last.offset}; reading on at {to} ({settings.reset})"
+                    f"{at.topic} partition {at.partition}: offset {position} is out of range, the log contains "
+                    f"{first.offset} to {last.offset}; continuing at {to} ({settings.reset})"
                 )
 
     async def _validate(self, cursors: list[Cursor]) -> None:
@@ -280,7 +282,8 @@ class Positions:
             return
         cursor.seek(Bound(self.reader.settings.reset) if unknown else Bound("offset", lost))
         self.reader.say(
-            f"{cursor.at.topic} partition {cursor.at.partition}: the log was truncated, position {position} is gone; "
-            + (f"reading on at the {self.reader.settings.reset}" if unknown else f"reading on at {lost}")
+            f"{cursor.at.topic} partition {cursor.at.partition}: the log was truncated, position {position} no "
+            "longer exists; "
+            + (f"continuing at the {self.reader.settings.reset}" if unknown else f"continuing at {lost}")
         )
         self.reader.changed()

@@ -248,7 +248,7 @@ class Reader:
             return
         cursor.seek(Bound(reset))
         self.look_up()
-        self.say(f"{error}; reading on at the {'start' if reset == 'earliest' else 'end'} of the new one ({reset})")
+        self.say(f"{error}; continuing at the {'start' if reset == 'earliest' else 'end'} of the new one ({reset})")
 
     # -- tasks ------------------------------------------------------------------------------------------------------
 

@@ -32,13 +32,13 @@ STATES = {
     FETCHING: "it is in the requests to its broker",
     ENDED: "it is fetched up to the end of `stop_at`",
     "paused": "`pause` was called for it or its topic",
-    "rebalancing": "the group takes it away, or a callback of its assignment has not returned",
-    "failed": "its error was handed out or will be; `seek` begins again",
+    "rebalancing": "it is being revoked, or an assignment callback has not returned",
+    "failed": "its error was raised or will be; `seek` resumes reading",
     "no leader": "the cluster names no leader",
     "backing off": "the last attempt failed; the next one is in `seconds`",
     "resolving": "its start offset is looked up",
-    "validating": "a new leader is asked whether it has the records that were read (KIP-320)",
-    "throttled": "the broker asked for more than a minute of silence (quota)",
+    "validating": "it is checking whether the new leader has the records already read (KIP-320)",
+    "throttled": "the broker requested a pause of more than a minute (quota)",
     FULL: "fetched records of its broker fill the buffer until they are polled",
 }
 
@@ -67,7 +67,7 @@ def _held_by_us(reader: Reader, cursor: Cursor) -> tuple[str, str] | None:
         by_topic = cursor.at.topic in reader.paused_topics
         return "paused", "its topic is paused" if by_topic and not cursor.paused_alone else ""
     if cursor.pending_revoke or cursor.pending_assign:
-        return "rebalancing", "the group takes it away" if cursor.pending_revoke else "on_assigned has not returned"
+        return "rebalancing", "it is being revoked" if cursor.pending_revoke else "on_assigned has not returned"
     if cursor.end is not None and cursor.fetch_at >= cursor.end:
         return ENDED, ""
     return None
@@ -84,7 +84,7 @@ def _held_by_cluster(reader: Reader, cursor: Cursor, node: int, silences: dict[i
         return "resolving", ""
     silence = silences.get(node, 0.0)
     if silence:
-        return "throttled", f"broker {node} asks for {silence:.0f} s without requests"
+        return "throttled", f"broker {node} requested a pause of {silence:.0f} s"
     fetcher = reader.fetchers.get(node)
     if (fetcher is not None and fetcher.full) or not cursor.fetchable:
         return FULL, ""

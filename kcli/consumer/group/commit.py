@@ -309,7 +309,7 @@ def _may_be_done(trouble: KcliError) -> bool:
 
 def _doubtful(refused: BrokerError) -> BrokerError:
     """Mark an error after an unanswered attempt: that attempt may have been executed."""
-    about = "an earlier try was not answered, and it may have been committed"
+    about = "an earlier attempt got no response, so the commit may have succeeded"
     error = BrokerError(refused.code, refused.about, f"{refused.code.text}; {about}")
     error.sent = True
     return error

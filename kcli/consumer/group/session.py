@@ -358,7 +358,7 @@ class Session(ABC):
             raise BrokerError(
                 codes.REBALANCE_IN_PROGRESS,
                 self._settings.group,
-                "this member has to join again, nothing was committed",
+                "this member must rejoin; nothing was committed",
             )
         # pending ones, too: a commit without membership could overwrite another member's
         lost = self._member.generation < 0
@@ -367,7 +367,7 @@ class Session(ABC):
                 raise self._not_ours(at, "not assigned to this member of %s now")
 
     def _not_ours(self, at: TopicPartition, why: str) -> BrokerError:
-        text = f"{why % self._settings.group}, nothing was committed"
+        text = f"{why % self._settings.group}; nothing was committed"
         return BrokerError(codes.ILLEGAL_GENERATION, f"{at.topic}-{at.partition}", text)
 
     def _deadline(self, timeout: float | None) -> float:

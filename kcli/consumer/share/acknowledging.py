@@ -226,13 +226,13 @@ class Acknowledging:
         """Send the pending acknowledgements and end the session, which makes the broker release everything
         still held."""
         if not self.session.open:
-            self._settle_all(self.take(), KcliError("the share session was over"))
+            self._settle_all(self.take(), KcliError("the share session had ended"))
             return
         acked = self.take()
         self.session.epoch = FINAL
         results = await self._ask(acked)
         if results is None:
-            self._settle_all(self.take(), KcliError("the share session was over"))
+            self._settle_all(self.take(), KcliError("the share session had ended"))
             return
         for place, ranges in acked.items():
             self._settle_as(place, ranges, results)

@@ -98,8 +98,8 @@ class ShareConsumer:
     def _consequence(self) -> str:
         """Describe the consequence of a blocked event loop."""
         return (
-            "without a heartbeat for the group's session timeout this member leaves the group, and records that it has "
-            f"had for more than {self._reader.lock_timeout:g} s go to other members"
+            "without a heartbeat for the group's session timeout this member leaves the group, and records that "
+            f"it has held for more than {self._reader.lock_timeout:g} s go to other members"
         )
 
     def _assigned(self) -> None:
@@ -229,7 +229,7 @@ class ShareConsumer:
             if self._share.explicit:
                 self._out = out
                 place = f"{acquired.topic} partition {acquired.partition}, offset {acquired.undecided.ranges()[0][0]}"
-                raise UsageError(f"{place} and on: acknowledge every record before the next poll")
+                raise UsageError(f"{place} and later: acknowledge every record before the next poll")
             self._decide_rest(acquired, ACCEPT)
 
     # -- acknowledging ----------------------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ class ShareConsumer:
         """
         self._check()
         if kind not in KINDS:
-            raise UsageError(f"{kind}: acknowledge by accept, release or reject")
+            raise UsageError(f"{kind}: expected accept, release or reject")
         if first is None and last is None:
             self._decide_rest(got, KINDS[kind])
         else:

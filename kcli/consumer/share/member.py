@@ -163,12 +163,12 @@ class ShareMember:
         broker = await self._cluster.anyone()
         if (await broker.versions()).get(SHARE_HEARTBEAT, (0, 0))[1] < 1:  # 0 was the early access of 4.0
             return UnsupportedVersion(
-                f"{self._group}: this broker has no share groups (KIP-932): they are in Apache Kafka 4.1, where "
-                "`kafka-features.sh upgrade --feature share.version=1` switches them on, and on by default from 4.2"
+                f"{self._group}: this broker does not support share groups (KIP-932). Apache Kafka 4.2 and newer "
+                "enables them by default; in 4.1, `kafka-features.sh upgrade --feature share.version=1` enables them"
             )
         return UnsupportedVersion(
-            f"{self._group}: share groups are switched off at this cluster; "
-            "`kafka-features.sh --bootstrap-server … upgrade --feature share.version=1` switches them on"
+            f"{self._group}: share groups are disabled on this cluster; "
+            "`kafka-features.sh --bootstrap-server … upgrade --feature share.version=1` enables them"
         )
 
     # -- names ------------------------------------------------------------------------------------------------------

@@ -114,7 +114,7 @@ def read(text: str) -> tuple[float, Snapshot]:
         )
         moment = float(whole["time"])
         if not 0 <= moment < LAST:
-            raise DecodeError(f"its time is {moment:.15g}, which is none in seconds since the epoch")
+            raise DecodeError(f"its time is {moment:.15g}, which is not a valid time in epoch seconds")
         return moment, snapshot
     except KeyError as problem:
         raise DecodeError(f"not a line of a lag recording: it has no {problem}") from problem

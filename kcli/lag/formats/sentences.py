@@ -62,7 +62,7 @@ def _sentence(standing: GroupStanding, snapshot: LagSnapshot) -> str:
         case lag_status.STALLED:
             return f"has not moved for {duration(worst[0].still)}, while its member reads other partitions"
         case lag_status.LOSING_DATA:
-            return "has lost records: what the group would read next was deleted"
+            return "has lost records: the next record of the group was deleted"
         case lag_status.PAST_END:
             past = counted(worst[0].lag.beyond, "offset")
             return f"is committed {past} past the end: the topic was truncated or recreated"
@@ -73,9 +73,9 @@ def _sentence(standing: GroupStanding, snapshot: LagSnapshot) -> str:
             at = worst[0].lag.sample
             return visible(snapshot.why.get((at.group, at.topic, at.partition), "")) or "waits for an open transaction"
         case lag_status.GROWING if standing.falling and len(worst) == len(standing.partitions):
-            return f"it falls behind by {rate(standing.falling)} offsets a second"
+            return f"it falls behind by {rate(standing.falling)} offsets per second"
         case lag_status.GROWING if pace := sum(part.falling or 0.0 for part in worst):
-            return f"falls behind by {rate(pace)} offsets a second"
+            return f"falls behind by {rate(pace)} offsets per second"
         case lag_status.BEHIND if standing.eta:
             return f"it will have caught up in {duration(standing.eta)}"
     return ""
@@ -103,7 +103,7 @@ def _reason(standing: GroupStanding, snapshot: LagSnapshot) -> str:
             problem = next((part.lag.sample.error for part in _worst(standing) if part.lag.sample.error), None)
             return f"its offsets could not be read: {visible(problem)}" if problem else "its offsets could not be read"
         case lag_status.BEHIND | lag_status.GROWING if standing.out_rate is None and not standing.out_least:
-            return "how fast it reads is not known"
+            return "its read rate is unknown"
         case lag_status.BEHIND | lag_status.GROWING if not standing.out_least:
             return f"it has not {_done(standing)} while it was watched"
         case lag_status.GROWING:
@@ -251,7 +251,7 @@ def _offsets_are(number: int) -> str:
 def _reads(standing: GroupStanding) -> str:
     """Return `reads 30 offsets a second`, with `at least` while the rate of a partition is unknown."""
     least = "at least " if standing.out_rate is None else ""
-    return f"reads {least}{rate(standing.out_least)} offsets a second"
+    return f"reads {least}{rate(standing.out_least)} offsets per second"
 
 
 def _shares(standing: GroupStanding) -> bool:

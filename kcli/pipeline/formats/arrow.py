@@ -118,7 +118,7 @@ class Frame:
         if unknown and self._on_unknown == "fail":
             row, paths = unknown.first()
             raise UnknownField(
-                f"{self._at(row, got)}: its {name} has fields that no column has: {paths} (option unknownFields=fail)"
+                f"{self._at(row, got)}: its {name} has fields without a column: {paths} (option unknownFields=fail)"
             )
         if unknown and self._on_unknown == "bad":
             errors = {row: f"fields that no column has: {paths}" for row, paths in unknown.by_row().items()} | errors

@@ -16,7 +16,7 @@ from kcli.pipeline.sink.storage import storage_here
 from kcli.system import files
 from kcli.values import Frozen, Value, field
 
-ELSEWHERE = "checkpoint: of a stream into a table it is a folder of this machine, or s3://BUCKET/PATH"
+ELSEWHERE = "checkpoint: a stream into a table needs a folder on this machine, or s3://BUCKET/PATH"
 MOST = 16 << 20
 """Maximum size of a file beside a checkpoint."""
 
@@ -57,7 +57,7 @@ def read(place: Path | str) -> Checkpoint:
     """Read a checkpoint. Raises UsageError for a folder that is not one, KcliError for a store that cannot be read."""
     found = names(place, "offsets")
     if not found and not (isinstance(place, Path) and (place / "offsets").is_dir()):
-        raise UsageError(f"{place} is no checkpoint: it has no folder offsets")
+        raise UsageError(f"{place} is not a checkpoint: it has no folder offsets")
     checkpoint = Checkpoint(store=place) if isinstance(place, str) else Checkpoint(path=place)
     checkpoint.batch, checkpoint.committed = latest(found), latest(names(place, "commits"))
     metadata = text_of(place, "metadata")
@@ -198,6 +198,6 @@ def _offsets(text: str, checkpoint: Checkpoint) -> dict[TopicPartition, int]:
             offsets = json.loads(line)
             ends |= from_offsets({name: offset for name, offset in offsets.items() if name[:1] != "@"})
         except (ValueError, TypeError, AttributeError):
-            raise UsageError(f"{checkpoint.where}: this checkpoint is not of a topic: {line[:80]}") from None
+            raise UsageError(f"{checkpoint.where}: this checkpoint does not belong to a topic: {line[:80]}") from None
         checkpoint.notes |= offsets.get(KEY) or {}
     return ends

@@ -127,7 +127,7 @@ def decoded(frame: DataFrame, formats: Mapping[str, tuple[str, str]], *, null_ba
     for part, (form, schema) in formats.items():
         if form in ("msgpack", *REGISTERED):
             raise UsageError(
-                f"{part}_format {form}: it is the bytes that are sent on, and Spark's SQL reads no {form}"
+                f"{part}_format {form}: the bytes are passed on unchanged, and Spark SQL cannot read {form}"
             ).hinted(OPTION)
         if form == "json":
             frame = from_json(frame, part, schema, null_bad=null_bad)

@@ -67,7 +67,7 @@ def _used(text: bytes, place: str) -> UsageError:
         who = f"{known['name']}, in process {known['pid']},"
     except (ValueError, KeyError, TypeError):
         who = "another process"
-    return UsageError(f"{who} uses {place}: let it end first; SIGTERM ends a stream after its batch")
+    return UsageError(f"{who} is using {place}: wait until it ends; SIGTERM ends a stream after its current batch")
 
 
 def _path(place: str) -> Path:

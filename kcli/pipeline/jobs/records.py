@@ -30,7 +30,7 @@ def as_records(frame: DataFrame, *, keep: tuple[str, ...], typed: Collection[str
     if "value" not in types:
         raise UsageError(f"column value is missing; columns: {', '.join(types) or 'none'}")
     if "key" in typed and "key" not in types:
-        raise UsageError(f"column key is missing, and the key is written by a schema; columns: {', '.join(types)}")
+        raise UsageError(f"column key is missing, but the key is written with a schema; columns: {', '.join(types)}")
     columns = []
     for name in (one for one in keep if one in types):
         column = f.col(name)

@@ -34,7 +34,7 @@ def json_schema(spark: SparkSession, samples: Sequence[bytes], *, nulls: bool = 
     `nulls` omitted. Raises UsageError if none is an object."""
     found = [text for value in samples if (text := _object(value, nulls=nulls)) is not None]
     if not found:
-        raise UsageError("no JSON object is among the newest records, so no schema can be taken from them").hinted(
+        raise UsageError("the newest records contain no JSON object, so no schema can be inferred").hinted(
             "json-schema"
         )
     from pyspark.sql import functions as f

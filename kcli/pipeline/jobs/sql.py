@@ -165,7 +165,7 @@ class Script:
                     self._make(view, whole=True)
                 return tried(step.where or "SQL", lambda: self._spark.sql(step.sql), option=False)
             where = step.where or "SQL"
-            raise UsageError(f"{where}: the topic {name} is written in back-quotes: `{name}`") from problem
+            raise UsageError(f"{where}: put the topic {name} in backticks: `{name}`") from problem
 
 
 def quoted(name: str) -> str:

@@ -22,7 +22,7 @@ HELP = {
     "kcli_pipeline_files_total": "Files that this run wrote into its table.",
     "kcli_pipeline_written_bytes_total": "Bytes of these files.",
     "kcli_pipeline_lag": "Records between where the last batch ended and the ends of the logs.",
-    "kcli_pipeline_rate": "Records read a second, by tasks that run.",
+    "kcli_pipeline_rate": "Records read per second, by running tasks.",
     "kcli_pipeline_batch_seconds": "Duration of the last batch.",
     "kcli_pipeline_commit_seconds": "Duration of the last batch's commit: the table's, else the checkpoint's.",
     "kcli_pipeline_batch_timestamp_seconds": "When the last batch ended.",

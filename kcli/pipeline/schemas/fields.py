@@ -48,8 +48,8 @@ def column_of(sealed: SealedSchemas) -> Column:
     rule = encrypting(schema)
     if rule is not None:
         raise SchemaRefused(
-            f"{schema.name} encrypts {sealed.field}s (rule {rule.name}, {rule.type}, key {rule.key or 'not named'}), "
-            f"and kcli has no key: read them as {sealed.field}Format binary"
+            f"{schema.name} encrypts {sealed.field}s (rule {rule.name}, {rule.type}, key "
+            f"{rule.key or 'not named'}), but kcli has no key: read them as {sealed.field}Format binary"
         )
     if sealed.form == "protobuf":
         from kcli.pipeline.schemas.protobuf import protobuf_column
@@ -87,8 +87,7 @@ def check_types(schema: StructType, schemas: Mapping[str, SealedSchemas]) -> Non
             column = column_of(schemas[field.name])
             if shape.field(field.name).type != arrow_type(column):
                 raise UsageError(
-                    f"column {field.name} is {ddl(column)} by its schema in the registry, not "
-                    f"{field.dataType.simpleString()}"
+                    f"column {field.name} is {ddl(column)} in its registry schema, not {field.dataType.simpleString()}"
                 )
 
 

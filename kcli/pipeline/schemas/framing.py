@@ -124,8 +124,8 @@ class Fronts:
             return self._wanted
         if len(names) > 1:
             raise Unreadable(
-                f"it has no message indexes, and {' and '.join(names[:3])} read it; #MESSAGE behind the reader's "
-                "schema says which message it is"
+                f"it has no message indexes, and {' and '.join(names[:3])} can all read it; add #MESSAGE to the "
+                "reader's schema to choose the message"
             )
         return next(iter(names), "")
 
@@ -265,6 +265,5 @@ def _check_bare(known: Known) -> None:
     """Raise UsageError if rules would apply to Protobuf messages without a prefix."""
     if known.schema.kind == PROTOBUF and 'READ"' in known.schema.rule_set:
         raise UsageError(
-            f"{known.schema.name} has rules for reading, which are run about messages behind a frame only "
-            "(option withoutRules true)"
+            f"{known.schema.name} has rules for reading, which run only for framed messages (option withoutRules true)"
         )

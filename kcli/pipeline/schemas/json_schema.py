@@ -27,7 +27,7 @@ def json_column(known: Known) -> Column:
     schema, files = parsed(known)
     column = JsonColumns(schema, files).column(schema, schema, "", ())
     if column.kind != "struct":
-        raise SchemaRefused("the JSON schema is not one of objects with properties, which columns could be made of")
+        raise SchemaRefused("the JSON schema does not describe objects with properties, so it has no columns")
     column.nullable = True
     return column
 

@@ -47,7 +47,7 @@ def named_registry(wanted: Wanted, settings: RegistrySettings | None) -> Registr
     """Raises UsageError if none is set."""
     if settings is None:
         raise UsageError(
-            f"option {wanted.field}Format {wanted.form} takes schemaRegistry, the URL of the registry that has the "
+            f"option {wanted.field}Format {wanted.form} requires schemaRegistry, the URL of the registry that has the "
             "schemas (or a profile with schema.registry.url)"
         )
     return settings
@@ -125,7 +125,7 @@ async def said(wanted: Wanted, schemas: Opened) -> Known:
     if subject == "topic":
         subject = await subject_of(wanted, schemas)
         if not subject:
-            raise UsageError(f"option {wanted.field}Schema {text}: with several topics name the subject")
+            raise UsageError(f"option {wanted.field}Schema {text}: with several topics, give the subject")
     known = schemas.latest(subject) if version == "latest" or not at else schemas.version(subject, int(version))
     return await _of_kind(wanted, await known, schemas)
 
@@ -133,7 +133,7 @@ async def said(wanted: Wanted, schemas: Opened) -> Known:
 async def _of_kind(wanted: Wanted, found: Schema, schemas: Opened) -> Known:
     """Raise UsageError for a schema of another format."""
     if found.kind != wanted.kind:
-        raise UsageError(f"{found.name} is {found.kind}, and option {wanted.field}Format is {wanted.form}")
+        raise UsageError(f"{found.name} is {found.kind}, but option {wanted.field}Format is {wanted.form}")
     return await _known(schemas, found)
 
 

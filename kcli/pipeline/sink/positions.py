@@ -78,8 +78,9 @@ async def positions(
                 break
             if kept.offset >= 0 and key == keys[-1]:
                 raise Expired(
-                    f"group {group} keeps under {key.topic}[{key.partition}] how far {source} is copied: a copy of "
-                    f"{at.topic} takes another name"
+                    f"group {group} already stores the progress of copying {source} under "
+                    f"{key.topic}[{key.partition}]: "
+                    f"use another name to copy {at.topic}"
                 )
         else:
             standings[at] = StoredPosition(key=keys[0] if await _there(coordinators.cluster, at.topic) else keys[-1])
@@ -122,8 +123,8 @@ def begin(
         known = {at: standing.offset for at, standing in kept.items() if standing.offset >= 0}
         if resumed and starts and not known:
             raise Expired(
-                f"group {group_of(name)} has no saved progress any more (it expires when a copy pauses for long): "
-                "what the last batch wrote is unknown; start over with another name, or without exactly-once"
+                f"group {group_of(name)} no longer has saved progress (it expires if a copy pauses for too long), "
+                "so it is unknown what the last batch wrote; start over with another name, or without exactly-once"
             )
         _check_topics(group_of(name), kept, known, ends, ids)
         new = {
@@ -148,8 +149,8 @@ def _check_topics(
     beyond = next((at for at, offset in known.items() if offset > ends.get(at, offset)), None)
     if beyond is not None:
         raise Expired(
-            f"{beyond.topic}[{beyond.partition}] ends at {ends[beyond]} and group {group} says that it "
-            f"was copied up to {known[beyond]}: the topic was recreated; copy it under another name"
+            f"{beyond.topic}[{beyond.partition}] ends at {ends[beyond]}, but group {group} recorded copying up "
+            f"to {known[beyond]}: the topic was recreated; copy it under another name"
         )
     for at, standing in kept.items():
         if standing.made and standing.made != ids.get(at.topic, standing.made):

@@ -42,7 +42,7 @@ def _by_topic(batch: pa.RecordBatch, topic: str) -> Iterator[tuple[str, pa.Recor
         return
     column = batch.column("topic")
     if column.null_count:
-        raise UsageError("a row has no topic: its column topic is null, and unknown option topic")
+        raise UsageError("a row has no topic: its column topic is null, and the option topic is not set")
     names = pc.unique(column).to_pylist()
     for name in names:
         yield name, batch if len(names) == 1 else batch.filter(pc.equal(column, name))
@@ -102,7 +102,7 @@ def _times(part: pa.RecordBatch, options: WriteOptions) -> array[int] | None:
         return None
     times = part.column("timestamp")
     if times.null_count:
-        raise UsageError("a row has no timestamp, and keepTimestamp=true keeps it")
+        raise UsageError("a row has no timestamp, but keepTimestamp=true requires one")
     return _array(pc.floor_temporal(times, unit="millisecond").cast(pa.int64()).to_numpy() // 1000)
 
 

@@ -57,7 +57,7 @@ class Storage(Carried):
             options = {"endpoint_override": self.endpoint, "region": self.region}
             given = {name: value for name, value in options.items() if value}
             return fs.S3FileSystem(retry_strategy=patient(), **given), path
-        raise UsageError(f"{uri}: files of a table lie in a folder of this machine, or in s3://BUCKET/PATH")
+        raise UsageError(f"{uri}: a table needs a folder on this machine, or s3://BUCKET/PATH")
 
     def check(self, uri: str) -> None:
         """Raise KcliError unless the bucket of a URI exists and can be listed."""
@@ -67,7 +67,9 @@ class Storage(Carried):
         bucket = path.split("/", 1)[0]
         with told(uri):
             if system.get_file_info(bucket).type == FileType.NotFound:
-                raise KcliError(f"{uri}: there is no bucket {bucket}, or the credentials may not see it")
+                raise KcliError(
+                    f"{uri}: the bucket {bucket} does not exist, or the credentials do not allow access to it"
+                )
             system.get_file_info(FileSelector(path, allow_not_found=True))
 
     def names(self, folder: str) -> list[str]:
@@ -155,7 +157,7 @@ def told(place: str) -> Iterator[None]:
         refused = ("ACCESS_DENIED", "INVALID_ACCESS_KEY_ID", "SIGNATURE", "INVALID_CLIENT_TOKEN", "HTTP response 403")
         if any(word in text for word in refused):
             raise KcliError(
-                f"{place}: the store refuses the credentials; they come from AWS_ACCESS_KEY_ID and "
+                f"{place}: the store rejected the credentials, which come from AWS_ACCESS_KEY_ID and "
                 "AWS_SECRET_ACCESS_KEY, the profile of AWS_PROFILE, or the role of the machine"
             ) from problem
         raise KcliError(f"{place}: {text.splitlines()[0] if text else type(problem).__name__}") from problem

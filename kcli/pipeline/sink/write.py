@@ -136,10 +136,10 @@ def check_schema(schema: StructType, options: WriteOptions, framed: Container[st
             and names[name] not in kinds
             and not (name == "timestamp" and not options.keep_timestamp)
         ):
-            raise UsageError(f"column {name} has to be {' or '.join(kinds)}, not {names[name]}")
+            raise UsageError(f"column {name} must be {' or '.join(kinds)}, not {names[name]}")
     if "value" not in names:
         raise UsageError(f"column value is missing; columns: {', '.join(names) or 'none'}")
     if not options.topic and "topic" not in names:
-        raise UsageError("where to: there is neither the option topic nor a column topic")
+        raise UsageError("no destination: set the option topic, or add a column topic")
     if options.keep_timestamp and "timestamp" not in names:
-        raise UsageError("option keepTimestamp takes a column timestamp")
+        raise UsageError("option keepTimestamp requires a column timestamp")

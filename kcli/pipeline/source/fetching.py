@@ -109,10 +109,10 @@ def _after(error: KcliError, wanted: Range, position: int, fail_on_data_loss: bo
     if error.asked > error.end:
         raise _changed(wanted, error.end)
     gone = min(error.start, wanted.end)
-    lost = f"{wanted.topic}[{wanted.partition}]: offsets {position} to {gone} are gone, the log starts"
+    lost = f"{wanted.topic}[{wanted.partition}]: offsets {position} to {gone} no longer exist; the log starts"
     if fail_on_data_loss:
-        raise DataLoss(f"{lost} at {error.start}; failOnDataLoss=false reads what is left")
-    print(f"kcli: {lost} at {error.start}; reading on there (failOnDataLoss=false)", file=sys.stderr)
+        raise DataLoss(f"{lost} at {error.start}; failOnDataLoss=false continues from there")
+    print(f"kcli: {lost} at {error.start}; continuing there (failOnDataLoss=false)", file=sys.stderr)
     return max(position, min(error.start, wanted.end))
 
 
@@ -129,13 +129,13 @@ def _quiet(kafka: Background, wanted: Range, position: int, waited: float, most:
         if isinstance(answer, KcliError):
             raise answer
         raise DeadlineExceeded(
-            f"{wanted.topic}[{wanted.partition}]: nothing came from offset {position} on for {most:g} s "
+            f"{wanted.topic}[{wanted.partition}]: no records received from offset {position} for {most:g} s "
             "(kafkaConsumer.pollTimeoutMs)"
         )
 
 
 def _changed(wanted: Range, end: int) -> LogChanged:
     return LogChanged(
-        f"{wanted.topic}[{wanted.partition}] ends at {end}, and offsets up to {wanted.end} were to be read: "
+        f"{wanted.topic}[{wanted.partition}] ends at {end}, but offsets up to {wanted.end} were requested: "
         "the topic was deleted and recreated, or lost its last records"
     )

@@ -65,7 +65,7 @@ class Reading:
         quarantine's topic is also read."""
         options = self.options
         if options.quarantine.startswith(TOPIC) and options.quarantine.removeprefix(TOPIC) in {at.topic for at in ends}:
-            raise UsageError(f"option quarantine {options.quarantine}: that topic is read; name another one")
+            raise UsageError(f"option quarantine {options.quarantine}: that topic is the source; use another one")
         parts = self._parts(log, starts, ends) if options.max_partition_bytes else None
         made = ranges_of(starts, ends, least=options.min_partitions, most=options.max_records, parts=parts)
         if options.min_partitions and not options.max_records and not self._looked_at:

@@ -76,7 +76,7 @@ class Ledger:
         about = f"{batch.at.topic}[{batch.at.partition}]"
         text = answer.message
         if answer.code is codes.MESSAGE_TOO_LARGE:
-            text = f"a record of {batch.size} bytes is more than the topic takes (max.message.bytes)"
+            text = f"a record of {batch.size} bytes is larger than the topic allows (max.message.bytes)"
         error = BrokerError(answer.code, about, text, api=PRODUCE, topic=batch.at.topic)
         own: dict[int, KcliError] = {}
         if answer.records:
@@ -169,7 +169,7 @@ class Ledger:
 
 def _unknown(error: KcliError) -> UnknownOutcome:
     """Return the error for records that may be in the log."""
-    unknown = UnknownOutcome(f"{error}; the record may be stored all the same")
+    unknown = UnknownOutcome(f"{error}; the record may still have been stored")
     unknown.__cause__ = error
     return unknown
 

@@ -92,7 +92,7 @@ class Placement:
         except TimeoutError:
             if unknown:
                 raise self._not_created(unknown[-1]) from None
-            text = f"nothing was learned of {topic} within {self._settings.max_block:g} s (max.block.ms)"
+            text = f"no metadata of {topic} received within {self._settings.max_block:g} s (max.block.ms)"
             raise DeadlineExceeded(text) from None
         self._partitions[topic] = (asyncio.get_running_loop().time(), partitions)
         if partition is not None and partition not in partitions:

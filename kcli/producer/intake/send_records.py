@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     """A row given by a program; key and value are what the producer's formats accept."""
     Delivered = Callable[[RecordMetadata | None, KcliError | None], None]
 
-ROW = "a row has five parts: (partition or None, timestamp or None, key, value, headers)"
+ROW = "a row must have five parts: (partition or None, timestamp or None, key, value, headers)"
 
 
 class Records:
@@ -275,10 +275,10 @@ def wrong(topic: object, key: object, value: object, headers: object, timestamp:
         return UsageError(f"headers {shown(headers)}: expected a list of (name, value) pairs")
     for one in headers:
         if not isinstance(one, tuple | list) or len(one) != 2 or not isinstance(one[0], str):
-            return UsageError(f"headers: {shown(one)}: expected a pair of a text and bytes or None")
+            return UsageError(f"headers: {shown(one)}: expected a pair of text and bytes (or None)")
         if one[1] is not None and not isinstance(one[1], BYTES):
             return UsageError(f"headers: value {shown(one[1])} of {one[0]}: expected bytes or None")
-    return UsageError(f"a record of {topic} cannot be encoded: expected texts that UTF-8 can encode as header names")
+    return UsageError(f"a record of {topic} cannot be encoded: header names must be text that UTF-8 can encode")
 
 
 def report(promise: Promise, on_delivery: Delivered) -> None:

@@ -182,5 +182,5 @@ class TransactionalIdentity(Identity):
             self._coordination.about,
         )
         if answer.producer_id < 0 or answer.producer_epoch < 0:
-            raise KcliError(f"{self._coordination.about}: the coordinator gave no producer id, and no error either")
+            raise KcliError(f"{self._coordination.about}: the coordinator returned neither a producer id nor an error")
         self.become(answer.producer_id, answer.producer_epoch)

@@ -159,7 +159,7 @@ class Transactions(Gate):
             self._not_ended(committed, problem)
         except BaseException:
             if committed:
-                text = "the commit was interrupted; it is unknown whether it was done"
+                text = "the commit was interrupted; it is unknown whether it succeeded"
                 self.standing.fail(UnknownOutcome(f"{self._coordination.about}: {text}"), fatal=True)
             else:
                 self.standing.abort_again(AbortRequired("the abort was interrupted"))
@@ -195,7 +195,7 @@ class Transactions(Gate):
         except KcliError as problem:
             self.standing.fail(plain(problem), fatal=True)
         except BaseException:
-            self.standing.fail(KcliError("asking for a new epoch was interrupted"), fatal=True)
+            self.standing.fail(KcliError("the request for a new epoch was interrupted"), fatal=True)
             raise
         if self.standing.state is not State.FATAL_ERROR:
             self.standing.go(State.READY)
@@ -271,7 +271,7 @@ class Ending:
         if committed and ended is not None:
             raise Fenced(f"{about}: the coordinator had ended the transaction otherwise") from problem
         if committed:
-            text = f"{about}: it is unknown whether the transaction was committed; the last: {problem}"
+            text = f"{about}: it is unknown whether the transaction was committed; last error: {problem}"
             raise UnknownOutcome(text) from problem
         if refused:
             raise plain(problem) from problem

@@ -303,7 +303,7 @@ class Builder:
 
     def _room(self, size: int) -> None:
         if self.size + size > LARGEST:
-            raise EncodeError(f"a batch of {self.size + size} bytes is more than its length field can say")
+            raise EncodeError(f"a batch of {self.size + size} bytes is more than its length field can express")
 
     def _stamp(self, timestamp: int) -> None:
         if not self.count:

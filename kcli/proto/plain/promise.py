@@ -128,7 +128,7 @@ class Promise(Future):
         if not outcome.settled:
             from asyncio import InvalidStateError
 
-            raise InvalidStateError("it is not yet known what became of the record")
+            raise InvalidStateError("the outcome of the record is not known yet")
         return outcome.own.get(self._index, outcome.error) if outcome.own else outcome.error
 
     def add_done_callback(self, function: Callable[[Any], object], *, context: Context | None = None) -> None:

@@ -58,7 +58,7 @@ class ApicurioSchemas:
         except (ValueError, RecursionError):
             raise SchemaRefused(f"{about}: its answer is not Apicurio's") from None
         if kind not in KINDS:
-            raise SchemaRefused(f"{about}: it is of the type {harmless(kind)}, which kcli does not read")
+            raise SchemaRefused(f"{about}: it is of the type {harmless(kind)}, which kcli does not support")
         found = await self._schema(f"{artifacts}/versions/{quoted(version)}", about, kind)
         number = int(version) if version.isascii() and version.isdigit() and len(version) < 10 else -1
         return found if group not in ("", DEFAULT_GROUP) else found.replace(subject=artifact, version=number)

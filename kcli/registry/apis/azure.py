@@ -53,7 +53,7 @@ class AzureClient(RegistryClient):
     # -- subjects ------------------------------------------------------------------------------------------------------
 
     async def subjects(self, prefix: str = "", *, deleted: bool = False, deleted_only: bool = False) -> list[str]:
-        raise Unsupported("Azure does not list the schemas of a group: name them")
+        raise Unsupported("Azure does not list the schemas of a group: give their names")
 
     async def versions(self, subject: str, *, deleted: bool = False) -> list[int]:
         path = f"{self._path(subject)}/versions?{urlencode(VERSION)}"
@@ -99,7 +99,7 @@ class AzureClient(RegistryClient):
         self, subject: str, schema: Schema, *, normalize: bool = False, imported: bool = False
     ) -> Schema:
         if imported or schema.references:
-            raise Unsupported(f"{subject}: Azure gives ids itself, and knows no references")
+            raise Unsupported(f"{subject}: Azure assigns ids itself and does not support references")
         path = f"{self._path(subject)}?{urlencode(VERSION)}"
         if self._guard == "read_only":
             raise UsageError(f"refused by read-only profile {self._profile}: it would register {subject}")
@@ -128,7 +128,7 @@ class AzureClient(RegistryClient):
         raise Unsupported(f"{subject}: Azure compares schemas only when one is registered").hinted("check-level")
 
     async def level(self, subject: str = "", *, inherited: bool = True) -> str:
-        raise Unsupported("Azure does not tell the level of a group")
+        raise Unsupported("Azure does not report the level of a group")
 
     async def hint(self, problem: RegistryError, subject: str) -> str:
         return ""
@@ -160,7 +160,7 @@ class AzureClient(RegistryClient):
         kind = SERIALIZATIONS.get(serialization)
         if kind is None:
             raise self._odd(
-                answer, f"{harmless(headers.get('content-type', 'no type'), 60)} is no kind that kcli reads"
+                answer, f"{harmless(headers.get('content-type', 'no type'), 60)} is not a type that kcli supports"
             )
         try:
             text = answer.body.decode()
@@ -171,11 +171,11 @@ class AzureClient(RegistryClient):
         return Schema(kind=kind, text=text, guid=guid, subject=subject, version=int(number))
 
     def _odd(self, answer: Answer, what: str) -> BadAnswer:
-        return BadAnswer(f"{answer.origin.url}: the answer is not what was asked for: {harmless(what)}")
+        return BadAnswer(f"{answer.origin.url}: unexpected response: {harmless(what)}")
 
     def _check(self, about: str, method: str, path: str) -> None:
         """Reject every other request."""
-        raise Unsupported(f"{about}: kcli does not ask this of Azure ({method} {path.split('/')[1]})")
+        raise Unsupported(f"{about}: kcli does not support this request for Azure ({method} {path.split('/')[1]})")
 
 
 def azure_error(answer: Answer, about: str, origin: str, credentials: str) -> KcliError:
@@ -187,7 +187,7 @@ def azure_error(answer: Answer, about: str, origin: str, credentials: str) -> Kc
 
 def _media(schema: Schema, subject: str) -> dict[str, str]:
     if schema.kind not in MEDIA:
-        raise Unsupported(f"{subject}: Azure takes Avro and JSON schemas, and no {schema.kind}")
+        raise Unsupported(f"{subject}: Azure supports Avro and JSON schemas, not {schema.kind}")
     return {"Content-Type": MEDIA[schema.kind], "Accept": "application/json"}
 
 

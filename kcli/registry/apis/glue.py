@@ -49,7 +49,7 @@ PAGE = 100
 MOST_PAGES = 10_000
 NEW_LEVEL = "BACKWARD"
 """The level of a schema that kcli creates; also that of AWS's own serializers."""
-COMPARES = "AWS Glue compares schemas only when one is registered; kcli compares Avro by itself"
+COMPARES = "AWS Glue compares schemas only when one is registered; kcli itself compares Avro"
 PAUSE = 0.5  # seconds between checks whether a new version was accepted
 TRIES = 60
 
@@ -99,9 +99,9 @@ class GlueClient(RegistryClient):
         self, subject: str, schema: Schema, *, normalize: bool = False, imported: bool = False
     ) -> Schema:
         if imported:
-            raise Unsupported(f"{subject}: AWS Glue gives ids itself")
+            raise Unsupported(f"{subject}: AWS Glue assigns ids itself")
         if schema.references:
-            raise Unsupported(f"{subject}: AWS Glue knows no references")
+            raise Unsupported(f"{subject}: AWS Glue does not support references")
         given: dict[str, object] = {"SchemaId": self._id(subject), "SchemaDefinition": schema.text}
         try:
             guid = await self._call("RegisterSchemaVersion", given, subject, _guid, repeat=True)
@@ -159,7 +159,7 @@ class GlueClient(RegistryClient):
             if status == "AVAILABLE":
                 return await self.by_guid(guid)
             if status != "PENDING":
-                reason = "AWS Glue accepts it neither as a schema nor by the level of the subject"
+                reason = "AWS Glue rejects it, as an invalid schema or by the compatibility level of the subject"
                 raise Incompatible(subject, (f"{reason} (status {harmless(status)})",), 0, 0)
             return None
 
@@ -194,7 +194,7 @@ class GlueClient(RegistryClient):
             problem = await self._call("CheckSchemaVersionValidity", given, subject, _problem)
             if problem:
                 return Verdict(False, (problem,))
-            raise Unsupported(f"{subject}: {COMPARES}, and no {schema.kind}")
+            raise Unsupported(f"{subject}: {COMPARES}, but not {schema.kind}")
         from kcli.serde.avro.compatibility import LEVELS, check
         from kcli.serde.avro.parse import parse
 
@@ -217,7 +217,7 @@ class GlueClient(RegistryClient):
 
     async def set_level(self, level: str, subject: str = "") -> None:
         if not subject:
-            raise Unsupported("AWS Glue has no level of a whole registry")
+            raise Unsupported("AWS Glue has no level for a whole registry")
         given = {
             "SchemaId": self._id(subject),
             "Compatibility": level.replace("_TRANSITIVE", "_ALL"),
@@ -258,7 +258,7 @@ class GlueClient(RegistryClient):
             return read(read_object(answer.body.decode() or "{}"))
         except (ValueError, RecursionError) as problem:
             raise BadAnswer(
-                f"{answer.origin.url}: the answer to {operation} is not what was asked for: {harmless(str(problem))}"
+                f"{answer.origin.url}: unexpected response to {operation}: {harmless(str(problem))}"
             ) from None
 
     def _allow(self, operation: str) -> None:
@@ -284,7 +284,7 @@ class GlueClient(RegistryClient):
 
     def _check(self, about: str, method: str, path: str) -> None:
         """Reject every other request."""
-        raise Unsupported(f"{about}: kcli does not ask this of AWS Glue ({method} {path.split('/')[1]})")
+        raise Unsupported(f"{about}: kcli does not support this request for AWS Glue ({method} {path.split('/')[1]})")
 
 
 async def _settled(ask: Callable[[], Awaitable[R | None]], unless: str) -> R:
@@ -399,7 +399,7 @@ class AwsCredentials:
         self._service = service
         self._region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or ""
         if not self._region:
-            raise UsageError("the region of AWS Glue is not known: set schema.registry.glue.region, or AWS_REGION")
+            raise UsageError("the AWS region is unknown: set schema.registry.glue.region, or AWS_REGION")
         self._session = Session()
         self._name = ""
 
@@ -419,7 +419,7 @@ class AwsCredentials:
         except BotoCoreError as problem:
             raise AuthError(f"the credentials of AWS: {printable(str(problem))}") from None
         if found is None:
-            raise AuthError("there are no credentials of AWS: set AWS_ACCESS_KEY_ID, or AWS_PROFILE")
+            raise AuthError("no AWS credentials: set AWS_ACCESS_KEY_ID, or AWS_PROFILE")
         for secret in (found.secret_key, found.token):
             if secret:
                 remember(secret)

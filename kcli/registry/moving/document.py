@@ -74,7 +74,7 @@ def snapshot_of(value: object) -> Snapshot:
         for version in row.objects("versions"):
             schema = _schema(subject, version)
             if schemas.setdefault((subject, schema.version), schema) is not schema:
-                raise ValueError(f"{version.place}: version {schema.version} of {subject} is there twice")
+                raise ValueError(f"{version.place}: version {schema.version} of {subject} is listed twice")
             if version.has("deleted") and (version.fields["deleted"] == "true" or version.flag("deleted")):
                 deleted.add((subject, schema.version))
     return Snapshot(
@@ -89,7 +89,7 @@ def snapshot_of(value: object) -> Snapshot:
 def _schema(subject: str, row: JsonObject) -> Schema:
     kind = row.text("type") if row.has("type") else AVRO
     if kind not in KINDS:
-        raise ValueError(f"{row.place}.type: {kind[:40]} is none of {', '.join(KINDS)}")
+        raise ValueError(f"{row.place}.type: {kind[:40]} is not one of {', '.join(KINDS)}")
     text = row.text("schema")
     if len(text) > LARGEST_SCHEMA:
         raise ValueError(f"{row.place}.schema: it is longer than {LARGEST_SCHEMA // 1024**2} MiB")
@@ -127,5 +127,5 @@ def _number(row: JsonObject, name: str, *, least: int) -> int:
     if isinstance(value, str) and value.isascii() and value.isdecimal():
         value = int(value[:20])
     if type(value) is not int or not least <= value < 2**31:
-        raise ValueError(f"{row.place}.{name}: expected a whole number from {least} on")
+        raise ValueError(f"{row.place}.{name}: expected a whole number of {least} or more")
     return value

@@ -109,6 +109,6 @@ class FolderClient(RegistryClient):
 
     def _check(self, about: str, method: str, path: str) -> None:
         """Reject every other request."""
-        raise UsageError(f"{about}: {self.settings.name} is a folder, which kcli only reads").hinted(
+        raise UsageError(f"{about}: {self.settings.name} is a folder, which kcli can only read").hinted(
             "copy-to-folder", folder=self.settings.name
         )

@@ -176,5 +176,5 @@ def in_order(schemas: Iterable[Schema]) -> list[Schema]:
                 heapq.heappush(ready, (by_place[other].id, other))
     if len(ordered) < len(by_place):
         left = next(place for place, needs in waiting.items() if needs)
-        raise SchemaRefused(f"{left[0]} version {left[1]}: its references run in a circle")
+        raise SchemaRefused(f"{left[0]} version {left[1]}: circular references")
     return ordered

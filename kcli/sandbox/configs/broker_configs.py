@@ -16,7 +16,7 @@ from kcli.sandbox.configs.topic_configs import TOPIC_CONFIGS
 LEADER_RATE, FOLLOWER_RATE = "leader.replication.throttled.rate", "follower.replication.throttled.rate"
 DISK_RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
 THROTTLES = (LEADER_RATE, FOLLOWER_RATE, DISK_RATE)
-THROTTLE = Definition(LONG, LONGEST, "Bytes a second.", low=0)
+THROTTLE = Definition(LONG, LONGEST, "Bytes per second.", low=0)
 ALL = ""  # the name of all brokers
 MIN_ISR = "min.insync.replicas"
 THREADS = (
@@ -458,7 +458,7 @@ class BrokerConfigs:
         self.by_broker: dict[str, dict[str, str]] = {ALL: {MIN_ISR: TOPIC_CONFIGS[MIN_ISR].default}}
 
     def rate(self, node: int, name: str) -> float | None:
-        """Bytes a second; None for no limit."""
+        """Bytes per second; None for no limit."""
         text = self.by_broker.get(str(node), {}).get(name) or self.by_broker.get(ALL, {}).get(name)
         return None if text is None else float(text)
 

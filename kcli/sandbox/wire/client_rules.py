@@ -68,12 +68,12 @@ class ClientRules:
             known = producers[header.producer_id] = _Sequence(header.producer_epoch)
         crc = known.batches.get(first)
         if crc is not None:
-            return None if crc == header.crc else f"sequence {first} came again with other bytes (D19)"
+            return None if crc == header.crc else f"sequence {first} was sent again with different bytes"
         expected, known.following = known.following, (last_sequence(header) + 1) & SEQUENCE_MASK
         known.batches[first] = header.crc
         if len(known.batches) > REMEMBERED:
             del known.batches[next(iter(known.batches))]
-        return None if first == expected else f"sequence {first} instead of {expected} (D24)"
+        return None if first == expected else f"sequence {first} instead of {expected}"
 
 
 class ConnectionChecks:
@@ -92,7 +92,7 @@ class ConnectionChecks:
         """A request arrived."""
         expected = 0 if self._last == MAX_ID else self._last + 1
         if correlation_id != expected:
-            self._say(f"request {correlation_id} after request {self._last} (B3)")
+            self._say(f"request {correlation_id} after request {self._last}")
         self._last = correlation_id
 
     def saw(self, request: Any, response: Any) -> None:
@@ -109,7 +109,8 @@ class ConnectionChecks:
         current = self._rules.generations.get((request.group_id, request.member_id))
         if current is not None and generation != current:
             self._say(
-                f"{request.member_id} commits for generation {generation} of {request.group_id}, it is in {current}"
+                f"{request.member_id} commits for generation {generation} of {request.group_id}, but is in "
+                f"generation {current}"
             )
 
     def _produced(self, request: Any, response: Any) -> None:
@@ -117,7 +118,7 @@ class ConnectionChecks:
             return  # acks=0: nothing is in flight, nothing is known of it
         in_flight = 1 + sum(bytes(frame[:2]) == b"\0\0" for frame in self._waiting)
         if in_flight > MOST_IN_FLIGHT:
-            self._say(f"{in_flight} Produce requests in flight (B7)")
+            self._say(f"{in_flight} Produce requests in flight")
         topics = self._rules.topics
         for sent, answered in zip(request.topic_data, response.responses, strict=True):
             topic = topics.by_name.get(sent.name) or topics.by_id.get(sent.topic_id)
@@ -126,7 +127,7 @@ class ConnectionChecks:
                     continue
                 partition = topic.partitions[part.index]
                 if self._node_id not in partition.led_by:
-                    self._say(f"records for {topic.name}[{part.index}], which this broker has never led (C4)")
+                    self._say(f"records for {topic.name}[{part.index}], which this broker has never led")
                 if row.error_code or part.records is None or len(part.records) < SIZE:
                     continue
                 header = Header(part.records)

@@ -344,7 +344,7 @@ class _Columns:
     def _record(self, column: Column, record: Record, depth: int) -> None:
         if id(record) in self.open:
             raise SchemaRefused(
-                f"the record {record.name} contains itself, which no column of Spark can: read with a schema "
+                f"the record {record.name} contains itself, which Spark columns do not support: read with a schema "
                 "without that field (readerSchema), or as binary"
             )
         self.open.append(id(record))

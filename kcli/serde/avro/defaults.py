@@ -21,8 +21,8 @@ def default_text(record: Record, field: Field, *, logical: bool, wrapped: bool) 
     """Return the JSON of a field's default. Raises SchemaRefused if the field has none, or one of another type."""
     if not field.has_default:
         raise SchemaRefused(
-            f"the reader's schema has the field {field.name} of {record.name}, the writer's has not, and "
-            "it has no default"
+            f"the field {field.name} of {record.name} is in the reader's schema but not in the writer's, and "
+            "has no default"
         )
     try:
         return _Default(logical=logical, wrapped=wrapped).text(field.type, field.default, 0)

@@ -41,13 +41,13 @@ def number(text: str, logical: str) -> int:
     if logical == "date":
         match = DAY.fullmatch(text)
         if match is None:
-            raise ValueError("is no date such as 2026-11-24")
+            raise ValueError("is not a date such as 2026-11-24")
         return _days(match)
     digits = {"millis": 3, "micros": 6, "nanos": 9}[logical.rpartition("-")[2]]
     if logical.startswith("time-"):
         clock = CLOCK.fullmatch(text)
         if clock is None:
-            raise ValueError("is no time of a day such as 10:20:30.123")
+            raise ValueError("is not a time of day such as 10:20:30.123")
         return _clock(clock, digits)
     return _timestamp(text, digits, local=logical.startswith("local-"))
 
@@ -56,10 +56,10 @@ def _timestamp(text: str, digits: int, *, local: bool) -> int:
     day = DAY.match(text)
     clock = CLOCK.match(text, 11) if day is not None and text[10:11] in ("T", " ") else None
     if day is None or clock is None:
-        raise ValueError("is no timestamp such as 2026-11-24T10:20:30.123" + ("" if local else "Z"))
+        raise ValueError("is not a timestamp such as 2026-11-24T10:20:30.123" + ("" if local else "Z"))
     zone = ZONE.fullmatch(text, clock.end())
     if local and clock.end() != len(text):
-        raise ValueError("has a zone, and a local timestamp has none")
+        raise ValueError("has a zone, but a local timestamp cannot have one")
     if not local and zone is None:
         raise ValueError("has no zone: write Z for UTC, or +01:00")
     shift = 0
@@ -73,14 +73,14 @@ def _days(match: re.Match[str]) -> int:
     try:
         return date(int(match[1]), int(match[2]), int(match[3])).toordinal() - EPOCH
     except ValueError:
-        raise ValueError("is no day of the calendar") from None
+        raise ValueError("is not a calendar date") from None
 
 
 def _clock(match: re.Match[str], digits: int) -> int:
     hours, minutes, seconds = int(match[1]), int(match[2]), int(match[3])
     part = (match[4] or "").ljust(digits, "0")
     if hours > 23 or minutes > 59 or seconds > 59:
-        raise ValueError("is no time of a day")
+        raise ValueError("is not a time of day")
     if part[digits:].strip("0"):
         raise ValueError(f"has more than {digits} digits of a second")
     parts: int = 10**digits
@@ -91,7 +91,7 @@ def unscaled(text: str, logical: Logical) -> int:
     """Return the unscaled integer of a decimal: 12.3 with scale 2 is 1230. Nothing is rounded."""
     match = DECIMAL.fullmatch(text)
     if match is None:
-        raise ValueError("is no decimal such as 12.34")
+        raise ValueError("is not a decimal such as 12.34")
     exponent = int(match[4] or 0)
     digits = (match[2] + (match[3] or "")).lstrip("0") or "0"
     shift = logical.scale - len(match[3] or "") + exponent
@@ -99,7 +99,7 @@ def unscaled(text: str, logical: Logical) -> int:
         raise ValueError("has too many digits")
     if shift < 0:
         if digits[shift:].strip("0"):
-            raise ValueError(f"has more than {logical.scale} digits behind the point")
+            raise ValueError(f"has more than {logical.scale} digits after the decimal point")
         digits = digits[:shift] or "0"
     value: int = int(digits) * 10 ** max(shift, 0)
     if len(str(value)) > logical.precision:
@@ -111,7 +111,7 @@ def big_decimal(text: str) -> bytes:
     """Return a number with its own scale: 12.30 is 1230 with scale 2, and 5e3 is 5 with scale -3."""
     match = DECIMAL.fullmatch(text)
     if match is None:
-        raise ValueError("is no decimal such as 12.34")
+        raise ValueError("is not a decimal such as 12.34")
     digits, scale = match[2] + (match[3] or ""), len(match[3] or "") - int(match[4] or 0)
     if len(digits) > LARGEST_EXPONENT:
         raise ValueError("has too many digits")
@@ -130,5 +130,5 @@ def duration(value: dict[str, object]) -> bytes:
     """Return months, days and milliseconds."""
     parts = [value.get(name) for name in ("months", "days", "millis")]
     if len(value) != 3 or not all(type(part) is int and 0 <= part < 2**32 for part in parts):
-        raise ValueError('is no duration such as {"months": 1, "days": 2, "millis": 3}')
+        raise ValueError('is not a duration such as {"months": 1, "days": 2, "millis": 3}')
     return pack("<III", *parts)

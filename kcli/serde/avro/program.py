@@ -304,7 +304,7 @@ def other_scale(writer: Type, reader: Type) -> str:
     if ours is None or theirs is None or not ours.name == theirs.name == "decimal" or ours.scale == theirs.scale:
         return ""
     return (
-        f"the reader's schema has a decimal of {ours.scale} digits behind the point where the writer's has "
+        f"the reader's schema has a decimal of {ours.scale} digits after the decimal point where the writer's has "
         f"{theirs.scale}"
     )
 

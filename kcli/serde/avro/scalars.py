@@ -63,7 +63,7 @@ def _string(value: object, out: bytearray) -> None:
     try:
         data = value.encode()
     except UnicodeEncodeError:
-        raise BadValue("it has half of a surrogate pair, which is no text") from None
+        raise BadValue("it contains an unpaired surrogate") from None
     out += encode_varint(len(data))
     out += data
 

@@ -217,7 +217,7 @@ def _enum(enum: Enum) -> Write:
     def write(value: object, out: bytearray) -> None:
         number = numbers.get(value) if type(value) is str else None
         if number is None:
-            raise BadValue(f"{shown(value)} is no symbol of {enum.name}: {', '.join(enum.symbols[:20])}")
+            raise BadValue(f"{shown(value)} is not a symbol of {enum.name}: {', '.join(enum.symbols[:20])}")
         out += number
 
     return write

@@ -53,7 +53,9 @@ def read_mirror(kind: str) -> Read:
             return json_of(_whole(CheckpointKey, data) if kind == "key" else body(CheckpointValue, data))
         if topic.startswith("mm2-offset-syncs.") and topic.endswith(".internal"):
             return json_of(_whole(OffsetSyncKey if kind == "key" else OffsetSyncValue, data))
-        raise Unreadable(f"{topic} is no topic of MirrorMaker: heartbeats, NAME.checkpoints.internal, mm2-offset-syncs")
+        raise Unreadable(
+            f"{topic} is not a topic of MirrorMaker: heartbeats, NAME.checkpoints.internal, mm2-offset-syncs"
+        )
 
     return read
 

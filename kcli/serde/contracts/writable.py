@@ -18,7 +18,7 @@ def conditions_of(schema: Schema, *, without: bool = False) -> list[Rule]:
     for rule in rules_of(schema):
         about = f"{schema.name} has the rule {rule.name} ({rule.type}) for writing"
         if rule.mode in WRITING and encrypts(rule):
-            raise UsageError(f"{about}: kcli does not encrypt, and stores no plain text in place of ciphertext")
+            raise UsageError(f"{about}: kcli does not encrypt, and does not store plain text instead of ciphertext")
         if checks(rule) or changes_fields(rule):
             conditions.append(rule)
         elif rule.mode in WRITING and not without:

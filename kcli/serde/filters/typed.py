@@ -121,7 +121,7 @@ class Plans:
             shown = one.part + "".join(f".{name}" if name is not None else "[…]" for name in one.path)
             if kind not in at.shown:
                 kinds = " or ".join(sorted(at.shown))
-                self.impossible[f"{shown} is {kinds} by its schema, and {one.constant!r} is {kind}"] = None
+                self.impossible[f"{shown} is {kinds} by its schema, but {one.constant!r} is {kind}"] = None
             elif at.symbols and not at.any_text and one.equal and kind == TEXT and one.constant not in at.symbols:
                 symbols = ", ".join(at.symbols[:20])
                 self.impossible[f"{shown} is never {one.constant!r} by its schema; it is one of {symbols}"] = None

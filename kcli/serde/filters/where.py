@@ -279,7 +279,7 @@ class Where:
         elif isinstance(node.func, ast.Name):
             name = node.func.id
         else:
-            raise self._at(node, "this is no function")
+            raise self._at(node, "this is not a function")
         if node.keywords:
             raise self._at(node, f"{name} takes no named arguments")
         if name == "matches":

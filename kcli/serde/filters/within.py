@@ -61,7 +61,7 @@ class Within:
         field = self.field.field
         words = {
             MISSING: f"without the field {field}",
-            NO_TIME: f"with something in {field} that is no time",
+            NO_TIME: f"with something in {field} that is not a time",
             UNREADABLE: "not " + ("of a known format" if self.field.format == "auto" else self.field.format),
             NULL: "null",
         }

@@ -86,7 +86,7 @@ class Library:
         def retrieve(uri: str) -> dict[str, Any] | bool:
             if uri in resources:
                 return resources[uri]
-            raise ValueError(f"{uri.removeprefix(BASE)} is none of the schema's references")
+            raise ValueError(f"{uri.removeprefix(BASE)} is not one of the schema's references")
 
         draft = schema.get("$schema") if isinstance(schema, dict) else None
         validator_for = jsonschema_rs.validator_for if draft else jsonschema_rs.Draft7Validator

@@ -32,7 +32,7 @@ def incompatibilities(reader: ProtobufSchema, writer: ProtobufSchema) -> list[In
     reasons = list(_messages(reader.messages, writer.messages, "", compared))
     now, before = ({message.name.rpartition(".")[0] for message in one.messages} for one in (reader, writer))
     if now and before and now != before:
-        why = f"the package is {''.join(now) or 'none'}, and was {''.join(before) or 'none'}"
+        why = f"the package is {''.join(now) or 'none'}, but was {''.join(before) or 'none'}"
         reasons.insert(0, Incompatibility("PACKAGE_CHANGED", "/", why))
     return reasons
 

@@ -106,7 +106,7 @@ def _string(value: object) -> bytes:
     try:
         data = value.encode()
     except UnicodeEncodeError:
-        raise BadValue("it has half a character, which is not UTF-8") from None
+        raise BadValue("it contains an unpaired surrogate, which UTF-8 cannot encode") from None
     return encode_unsigned(len(data)) + data
 
 

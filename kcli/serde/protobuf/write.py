@@ -97,7 +97,7 @@ class ProtobufWriter:
         for number, item in enumerate(value):
             try:
                 if item is None and not _takes_null(field):
-                    raise BadValue("null is no value of a list")
+                    raise BadValue("null is not allowed in a list")
                 parts.append(self._scalar(field, item) if field.packed else self._tagged(field, item, depth))
             except BadValue as bad:
                 raise bad.within(f"[{number}]") from None
@@ -113,7 +113,7 @@ class ProtobufWriter:
             try:
                 key = _tag(entry.fields[1]) + key_of(entry.fields[1].kind, name)
                 if item is None and not _takes_null(entry.fields[2]):
-                    raise BadValue("null is no value of a map")
+                    raise BadValue("null is not allowed in a map")
                 parts.append(_long(_tag(field), key + self._tagged(entry.fields[2], item, depth + 1)))
             except BadValue as bad:
                 raise bad.within(f".{name}") from None

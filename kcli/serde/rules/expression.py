@@ -74,7 +74,7 @@ class Expression:
             tree = self._environment.compile(text)
             called = {*_called(tree)} - MACROS
         except (CELParseError, RecursionError) as problem:
-            raise UsageError(f"{self._about} is no expression: {reason(problem)}") from None
+            raise UsageError(f"{self._about} is not a valid expression: {reason(problem)}") from None
         unknown = sorted(called - self._functions.keys())
         if unknown:
             raise UsageError(f"{self._about} calls {unknown[0]}, which kcli does not have").hinted("without-rules")

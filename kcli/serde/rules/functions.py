@@ -110,7 +110,7 @@ def _matches(text: str, pattern: str) -> BoolType:
     try:
         found = re2.search(re2.compile(pattern, _QUIET), text)
     except re2.error as problem:
-        raise CELEvalError(f"{pattern} is no regular expression: {_words(problem)}") from None
+        raise CELEvalError(f"{pattern} is not a regular expression: {_words(problem)}") from None
     return BoolType(found is not None)
 
 

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 
 FRAME = 5  # bytes of Confluent's frame: 0, and the schema id
-TOO_MANY = "more ids of schemas than the registry has"
+TOO_MANY = "more schema ids than the registry has"
 HEADER = b"__%s_schema_id"
 """Confluent's header with the schema of a bare key or value."""
 GUESSES = 32

@@ -87,14 +87,14 @@ class FieldFrames(FieldDecoder):
             if not plain or not skips[row]:
                 where = "a header" if not skips[row] else "a frame without an id of four bytes"
                 raise KcliError(
-                    f"offset {columns.offsets[row]}: its {self.kind} names its schema by {where}, which is not "
-                    "rewritten"
+                    f"offset {columns.offsets[row]}: its {self.kind} refers to its schema by {where}, which kcli does "
+                    "not rewrite"
                 ).hinted("schemas-keep")
             sealed = [rule for rule in rules_of(self._found[name]) if rule.type == PAYLOAD]
             if sealed:
                 raise KcliError(
-                    f"offset {columns.offsets[row]}: its {self.kind} is encrypted whole "
-                    f"({sealed[0].key or sealed[0].name}), so that its frame cannot be checked and is not rewritten"
+                    f"offset {columns.offsets[row]}: its {self.kind} is entirely encrypted "
+                    f"({sealed[0].key or sealed[0].name}), so its frame cannot be checked or rewritten"
                 ).hinted("schemas-keep")
             self._ids[name] = await self._new_id(self.kind, self._found[name])
         return self._ids[name]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Bad = Callable[[bytes, str], Any]
 
 BARE = b""  # name for the schema of payloads without a frame
-NO_FRAME = "no frame in front of it names a schema"
+NO_FRAME = "it has no frame that refers to a schema"
 
 
 class ObjectReader:
@@ -185,7 +185,7 @@ async def writing_schema(
     if schema.kind != of:
         raise SchemaRefused(f"{schema.name} is {schema.kind}, not {of}")
     if schema.id < 0:
-        raise UsageError(f"{schema.name}: it has no id, which the frame of a record needs")
+        raise UsageError(f"{schema.name}: it has no id, which the record's frame needs")
     return schema
 
 

@@ -100,7 +100,7 @@ class Readers:
         """Return the reader of payloads written with `schema`, displayed with the schema `into`. Raises
         SchemaRefused."""
         if into is not None and into.schema.kind != schema.kind:
-            raise SchemaRefused(f"{schema.name} is {schema.kind}, and {into.schema.name} is {into.schema.kind}")
+            raise SchemaRefused(f"{schema.name} is {schema.kind}, but {into.schema.name} is {into.schema.kind}")
         reader = self._read(schema, referred, into or Into(schema, referred))
         return _heeded(schema, referred, reader, rules=self._rules) if self._marks and schema.rule_set else reader
 

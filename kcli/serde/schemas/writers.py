@@ -72,7 +72,7 @@ class RecordWriter:
         """Values rejected by `conditions` raise BadValue; `specified` is as in `writer_of`."""
         schema, frame = label.schema, label.frame or b""
         if frame[:2] == b"\3\5":
-            raise UsageError("the frame of AWS Glue is not written for compressed payloads")
+            raise UsageError("kcli cannot write AWS Glue frames for compressed payloads")
         self._frame = label.frame
         self._id, self._guid = label.schema.id, label.schema.guid.replace("-", "").lower()
         referred = list(label.referred)
@@ -94,7 +94,7 @@ class RecordWriter:
         if header is not None and len(header) >= {0: 5, 1: 17}.get(next(iter(header), -1), len(header) + 1):
             guid = self._guid if header[0] else ""
             if (guid and header[1:17].hex() != guid) or (not header[0] and header[1:5] != self._id.to_bytes(4, "big")):
-                raise ValueError("its header names another schema than the line")
+                raise ValueError("its header refers to another schema than the given one")
             return payload
         return b"\0" + self._id.to_bytes(4, "big") + self._front + payload
 

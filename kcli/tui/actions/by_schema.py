@@ -46,7 +46,7 @@ class FieldSchema:
 
     def said(self, text: str) -> str:
         """Of a key or value without a problem, for the form."""
-        return f"fits {self.name}" if text else f"empty; expected is a value of {self.name}"
+        return f"fits {self.name}" if text else f"empty; expected a value of {self.name}"
 
     def stored(self, text: str) -> bytes:
         """The bytes of a key or value without a problem."""

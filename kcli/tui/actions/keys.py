@@ -97,7 +97,7 @@ def load() -> dict[str, str]:
     where = path()
     if not os.path.exists(where):
         if os.environ.get("KCLI_KEYS"):
-            raise UsageError(f"KCLI_KEYS: there is no file {where}")
+            raise UsageError(f"KCLI_KEYS: file not found: {where}")
         return {}
     import tomllib
 
@@ -126,16 +126,16 @@ def checked(given: dict[str, Any], where: str) -> dict[str, str]:
     for name, value in given.items():
         if name not in known:
             near = did_you_mean(name, known) or "; `kcli tui --keys` prints all ids"
-            raise UsageError(f"{where}: nothing is called {name}{near}")
+            raise UsageError(f"{where}: unknown action {name}{near}")
         words = value if isinstance(value, list) else [value]
         if not all(isinstance(word, str) and word for word in words):
             raise UsageError(f'{where}: {name}: expected a key such as "R", "ctrl+n" or "down,j"')
         keys = [key for word in words for key in ([word] if word == "," else word.split(","))]
         for key in keys:
             if key.strip() == QUITS and name != "app.quit":
-                raise UsageError(f"{where}: {name}: {QUITS} always quits; take another key")
+                raise UsageError(f"{where}: {name}: {QUITS} always quits; use another key")
             if not _is_key(key.strip()):
-                raise UsageError(f"{where}: {name}: {key!r} is no key{did_you_mean(key, NAMED)}")
+                raise UsageError(f"{where}: {name}: {key!r} is not a key{did_you_mean(key, NAMED)}")
         found[name] = ",".join("comma" if key == "," else key.strip() for key in keys)
     _no_clash(found, known, where)
     for one, other in (("app.pause", "replay.play"), ("replay.play", "app.pause")):
@@ -190,7 +190,7 @@ def taken(keymap: dict[str, str]) -> list[str]:
             f"{name} ({'stays on ' + ', '.join(keys) if keys else 'no key is left'})" for name, keys in stays.items()
         ]
         line = next((lines[one] for one in (name, *others) if one in keymap and one in lines), 0)
-        told.append(f"{path()}:{line}: {key} is taken: {name} goes before {', '.join(said)}")
+        told.append(f"{path()}:{line}: {key} is used more than once: {name} takes precedence over {', '.join(said)}")
     return told
 
 

@@ -145,7 +145,7 @@ def partition_of(text: str) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise UsageError(f"partition {text!r}: expected a number, or nothing for the one its key belongs to")
+        raise UsageError(f"partition {text!r}: expected a number, or nothing to choose by the key")
     return int(text)
 
 

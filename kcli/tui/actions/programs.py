@@ -49,7 +49,7 @@ def edited(app: App[Any], text: str, ending: str) -> str:
         try:
             found = read(path, MOST).decode("utf-8", "surrogateescape")
         except OSError as problem:
-            raise KcliError(f"what the editor left cannot be read: {problem.strerror}") from None
+            raise KcliError(f"the edited file cannot be read: {problem.strerror}") from None
     return found if text.endswith("\n") else found.removesuffix("\n")  # editors end the last line
 
 
@@ -80,12 +80,12 @@ def _run(app: App[Any], words: Sequence[str]) -> None:
         with app.suspend():
             code = in_foreground(words, environment())
     except SuspendNotSupported:
-        raise KcliError("this terminal cannot be given to another program") from None
+        raise KcliError("this terminal cannot run another program") from None
     except OSError as problem:
         raise KcliError(f"{words[0]}: {problem.strerror}; $EDITOR and $PAGER name the programs") from None
     app.refresh()
     if code:
-        raise KcliError(f"{words[0]} failed with code {code}: nothing was taken over")
+        raise KcliError(f"{words[0]} failed with exit code {code}: nothing was changed")
 
 
 # -- what there is to show and edit -----------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def action_view(page: Page) -> None:
     elif configs:
         show(page.app, properties(configs, documented=True), ".properties")
     else:
-        raise KcliError("a record or configs can be opened in the pager; there are none under the cursor")
+        raise KcliError("the pager can open a record or configs, but the cursor is on neither")
 
 
 def action_edit(page: Page) -> None:
@@ -112,7 +112,7 @@ def action_edit(page: Page) -> None:
     if page.refused("editing"):
         return
     if record is not None and named(record):
-        raise KcliError("a schema wrote this record: e opens it as JSON, and ctrl+e there the editor")
+        raise KcliError("this record was written with a schema: e opens it as JSON, then ctrl+e opens the editor")
     if record is not None:
         before = _value(record)
         after = edited(page.app, before, ".json" if can_be_edited(_text(record)) else ".txt")
@@ -131,7 +131,7 @@ def action_edit(page: Page) -> None:
         else:
             page.notify("Nothing was changed in the editor.", timeout=3, markup=False)
     else:
-        raise KcliError("a record or configs can be edited; there are none under the cursor")
+        raise KcliError("the editor can open a record or configs, but the cursor is on neither")
 
 
 def _record(page: Page) -> Seen | None:

@@ -64,7 +64,7 @@ class Alerting:
         try:
             self._state.silences.open(cluster_id)
         except OSError as problem:
-            words = f"Acknowledged groups are not known: {problem.strerror}"
+            words = f"Acknowledged groups could not be read: {problem.strerror}"
             self._app.notify(words, severity="warning", markup=False, timeout=LONG)
 
     def see(self, snapshot: LagSnapshot) -> None:
@@ -95,7 +95,7 @@ class Alerting:
         try:
             self._state.silences.put(over.key[0], None)
         except OSError as problem:
-            words = f"{over.name} stays acknowledged in the file of alerts: {problem.strerror}"
+            words = f"{over.name} stays acknowledged in the alerts file: {problem.strerror}"
             self._app.notify(printable(words), severity="warning", markup=False, timeout=LONG)
 
     def _tell_all(self, alerts: Sequence[Alert]) -> None:

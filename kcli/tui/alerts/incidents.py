@@ -40,10 +40,10 @@ UNKNOWN = "UNKNOWN"
 KINDS = {
     "DOWN": "a broker does not answer, or left the cluster",
     "OFFLINE": "partitions have no leader: nobody can read or write them",
-    "UNDER-REPLICATED": "replicas are behind on a broker that answers",
+    "UNDER-REPLICATED": "replicas are behind on a broker that responds",
     "DISK FULL": f"less than {FULL:.0%} of a volume is free",
     "DISK FAILED": "a broker lost a log directory",
-    "HANGING": "a transaction that nobody will end holds up readers",
+    "HANGING": "a hanging transaction blocks readers",
     UNKNOWN: "brokers did not answer about partitions, disks or transactions",
 }
 """The kinds, the worst first, and what each means."""

@@ -297,7 +297,7 @@ def cut(workers: Iterable[Worker[Any]]) -> str:
     if not under_way(workers):
         return ""
     undo = "`kcli history` lists it, and `kcli undo` undoes it if that is possible"
-    return f"A change was under way: how it ended is not known. {undo}"
+    return f"A change was in progress: its outcome is unknown. {undo}"
 
 
 def _aside(seconds: float, do: Callable[[], object]) -> None:

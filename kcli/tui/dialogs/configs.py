@@ -105,7 +105,7 @@ def about(known: Sequence[Config], typed: str) -> str:
         return f"{'set now' if not name else 'such as'}: {shown}{' …' if len(near) > NAMED else ''}"
     if not name:
         return "nothing is set: type a name, → completes it" if known else ""
-    return f"there is no config {name}{did_you_mean(name, [one.name for one in known])}" if known else ""
+    return f"unknown config {name}{did_you_mean(name, [one.name for one in known])}" if known else ""
 
 
 def unit(name: str) -> tuple[str, object]:

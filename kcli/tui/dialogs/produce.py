@@ -384,7 +384,7 @@ class Produce(Dialog):
         if looks_like_json(text) and not wrong and wrong_json(text) is None:
             self._valid = text
         if wrong and text:
-            return f"✖ {wrong}{' (ctrl+r: as it was valid)' * bool(self._valid)}"
+            return f"✖ {wrong}{' (ctrl+r restores the last valid value)' * bool(self._valid)}"
         if schema is not None:
             return schema.said(self._value)
         return described(None if self.query_one("#null-value", Checkbox).value else text)
@@ -437,7 +437,7 @@ class Produce(Dialog):
         self.query_one("#as-text").display = bool(why)
         self.query_one("#confirm", Input).value = ""
         if why:
-            self.say(f"nothing was sent: {why}. ctrl+r: as it was valid" if self._valid else why, "bad")
+            self.say(f"nothing was sent: {why}. ctrl+r restores the last valid value" if self._valid else why, "bad")
             self.query_one("#confirm", Input).focus()
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
@@ -467,7 +467,7 @@ class Produce(Dialog):
         """The value in several lines; what was on one line is sent so."""
         area = self.query_one("#value", TextArea)
         if not looks_like_json(area.text) or wrong_json(area.text) is not None:
-            self.say("the value is no JSON object or list", "bad")
+            self.say("the value is not a JSON object or list", "bad")
             return
         if can_be_edited(area.text):
             self._like = area.text
@@ -504,7 +504,7 @@ class Produce(Dialog):
 
     def action_send(self) -> None:
         if self._sending:
-            self.say("the record before is under way: send this one when its outcome is known")
+            self.say("the previous record is still being sent: send this one when its outcome is known")
             return
         found = self.problems()
         if list(found) == ["value"] and self._broken:
@@ -515,7 +515,7 @@ class Produce(Dialog):
             self.query_one(f"#{next(iter(found))}").focus()
         elif self._last is not None and self._draft() == self._last:
             self._last = None
-            self.say("this record was sent already: ctrl+s again sends it once more", "bad")
+            self.say("this record was already sent; press ctrl+s again to send it once more", "bad")
         else:
             self._begin()
 

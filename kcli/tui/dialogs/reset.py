@@ -150,7 +150,7 @@ class Reset(Changing):
         if not self._live:
             super().begin(plan, typed)
             return
-        self.say(f"waiting; escape: no reset. {problem or self._live[0]}", "bad" if problem is not None else "")
+        self.say(f"waiting; escape cancels the reset. {problem or self._live[0]}", "bad" if problem is not None else "")
         self.set_timer(AGAIN, partial(self._again, plan, typed))
 
     @work(exclusive=True, group="wait")
@@ -247,7 +247,7 @@ def wish(form: str, text: str, now: int) -> Wish:
         return Wish(ready(offset_forms.shifted(number)), f"--shift-by {number}")
     if form in ("rewind", "duration"):
         if (back := duration(text)) is None:
-            raise UsageError(f"{text!r} is no duration; expected 90m, 1h30m or 2d")
+            raise UsageError(f"{text!r} is not a duration; expected 90m, 1h30m or 2d")
         if form == "rewind":
             return Wish(Rewind(back=back), f"--rewind {text}")
         return Wish(by_time(now - back), f"--by-duration {text}")

@@ -68,7 +68,7 @@ class Rewound(ReplaySession):
         return [event for event in await self.now.events(group) if event.time <= self.clock()]
 
     def refusal(self, what: str) -> str:
-        return f"The screen shows the past: {what} needs the cluster of now (ctrl+r goes there)."
+        return f"The screen shows the past: {what} needs the live cluster (ctrl+r returns to it)."
 
     def making(self) -> AbstractContextManager[None]:
         return self.now.making()

@@ -45,7 +45,7 @@ UNITS: dict[str, Any] = {
     "size": lambda value: size(None if value is None else round(value)),
     "age": duration,
 }
-NAMES = {"lag": "lag", "rate": "records written a second", "size": "bytes of the leader", "age": "time lag"}
+NAMES = {"lag": "lag", "rate": "records written per second", "size": "bytes of the leader", "age": "time lag"}
 EACH, LEAST, MOST = 3, 2, 9  # cells of a partition with the gap after it: usually, without room, on a wide screen
 NAMED = 64  # cells of a wide table that are not of tiles
 TILE, ZERO = "▆", "·"
@@ -108,7 +108,7 @@ def of_groups(snapshot: LagSnapshot, measure: str) -> dict[TopicPartition, Heat]
 
 
 def of_cluster(now: Cluster, before: Cluster | None, measure: str) -> dict[TopicPartition, Heat]:
-    """Bytes of each partition, or what was written a second since the answer before."""
+    """Bytes of each partition, or what was written per second since the answer before."""
     if measure == "size":
         return {at: Heat(at, float(size)) for at, size in now.sizes.items()}
     if before is None or now.time <= before.time:

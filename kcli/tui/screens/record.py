@@ -127,7 +127,7 @@ class RecordView(Page):
         """Show a level less of the decoded value, or one more; one stays, and all is how it began."""
         levels = self._levels
         if levels < 2 or self.tab != "decoded":
-            self.notify("The tab Decoded of a value with levels folds.", timeout=2, markup=False)
+            self.notify("Only the tab Decoded can fold, for values with several levels.", timeout=2, markup=False)
             return
         level = max((levels if self._level is None else self._level) + by, 1)
         self._level = level if level < levels else None

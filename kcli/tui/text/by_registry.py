@@ -96,7 +96,7 @@ async def _changes(schema: Schema, subject: str, version: int, registry: OpenReg
             return ""
         changes, level = await changed(registry, await registry.schemas.version(subject, before), schema)
     except KcliError as problem:
-        return f"changes since the version before are not known: {problem}"
+        return f"changes since the previous version are unknown: {problem}"
     kept = f", which keeps {level}" if level else ""
     lines = [f"  {sentence(change)}" for change in changes] or ["  documentation or order only"]
     return "\n".join([f"changed since {subject}@{before}{kept}:", *lines])

@@ -250,7 +250,7 @@ def test_subjects_complete_from_the_registry(
 
 
 def test_the_registry_is_the_one_that_the_line_names(ask: Ask, registry: str, tmp_path: Path) -> None:
-    assert ask("registry", "describe", "ref") == [], "no registry is named"
+    assert ask("registry", "describe", "ref") == [], "no registry is set"
     assert ask("registry", "describe", "--schema-registry", registry, "ref") == ["refunds-value"]
     assert ask("registry", "describe", "-X", f"schema.registry.url={registry}", "ref") == ["refunds-value"]
     (tmp_path / "schemas" / "subjects" / "local-value").mkdir(parents=True)

@@ -42,7 +42,7 @@ def test_a_command_that_prints_lines_ends_them_with_one_that_says_why(kcli: Shel
     assert "nope: this topic does not exist" in line["error"]["message"]
     again = kcli("produce", kcli.topic(), "--input", "json", stdin=ran.stdout)
     assert again.returncode == 1
-    assert b"input line 1: what wrote it failed: nope: this topic does not exist" in again.stderr
+    assert b"input line 1: the command that wrote it failed: nope: this topic does not exist" in again.stderr
 
 
 @pytest.mark.parametrize("words", [("count", "t", "--format", "ndjson"), ("consume", "t", "-e", "-J")])

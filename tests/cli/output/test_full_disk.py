@@ -45,8 +45,8 @@ FULL = "kcli: /dev/full: No space left on device"
         ("completion bash", f"{FULL}\n"),
         ("__complete bash kcli con", f"{FULL}\n"),
         ("cat -L -b {bootstrap}", "% ERROR: No space left on device\n"),
-        ("consume orders -e", f"{FULL}; no record was written whole\n"),
-        ("tail orders --no-follow", f"{FULL}; no record was written whole\n"),
+        ("consume orders -e", f"{FULL}; no record was written completely\n"),
+        ("tail orders --no-follow", f"{FULL}; no record was written completely\n"),
     ],
 )
 def test_the_sentence_names_the_file(program: list[str], line: str, sentence: str, shell: Shell) -> None:
@@ -89,7 +89,7 @@ def test_the_sentence_names_the_last_record(more: list[str], shell: Shell, tmp_p
             env=shell.environment, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)),
         )  # fmt: skip
     assert done.returncode == 1
-    expected = "File too large; the last record that was written for certain is orders[0] offset 1"
+    expected = "File too large; the last record that was certainly written is orders[0] offset 1"
     assert f"kcli: {tmp_path}/out: {expected}\n" in done.stderr.decode()
 
 

@@ -19,7 +19,7 @@ class Place(Row, mixin=True):
 
 class Pace(Row, mixin=True):
     status: str = column("FAST or SLOW.")
-    rate: int = column("Records a second.", before="status")
+    rate: int = column("Records per second.", before="status")
 
 
 class PaceRow(Pace, Place, section="topics"):

@@ -104,7 +104,7 @@ def test_what_is_not_msgpack_stays_as_it_is_and_that_is_said_once(capsys: pytest
     assert not isinstance(item, bytes)
     assert item[1] is not None
     assert [item[1](b"text\xff"), item[1](b"more"), item[1](b"\x01")] == [b"text\xff", b"more", b"1"]
-    assert capsys.readouterr().err == "kcli: a value is not msgpack and is printed as it is (as others may be)\n"
+    assert capsys.readouterr().err == "kcli: a value is not msgpack, so it is printed unchanged (others may be, too)\n"
 
 
 def test_json_on_a_terminal_has_nothing_that_acts() -> None:

@@ -141,7 +141,7 @@ def test_no_headers_leaves_titles_out() -> None:
         ({"sort": "topic:up"}, "--sort: no column 'topic:up'"),
         ({"sort": "cluster"}, "--sort: no column 'cluster'"),
         ({"columns": "topic,cluster"}, "--columns: no column 'cluster'"),
-        ({"columns": " , "}, "--columns takes names"),
+        ({"columns": " , "}, "--columns needs names"),
         ({"columns": "cluster", "sort": "topic"}, "--sort: no column 'topic'"),
     ],
 )

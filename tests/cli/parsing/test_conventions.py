@@ -244,7 +244,7 @@ def test_an_old_spelling_answers_with_the_new_one(
     assert was not in COMMANDS[path].by_flag
     assert now.split()[0] in COMMANDS[path].by_flag
     assert main([*path.split(), was, "1"]) == 2
-    assert capsys.readouterr().err == f"kcli: {path}: {was} has another name now; use `{now}`\n"
+    assert capsys.readouterr().err == f"kcli: {path}: {was} was renamed; use `{now}`\n"
 
 
 COMMON = {"list", "describe", "create", "alter", "delete", "set", "unset", "add", "remove"}
@@ -463,7 +463,7 @@ def test_an_option_that_the_page_names_is_one() -> None:
 @each(("path", "was", "now"), MOVED)
 def test_the_new_spelling_is_named(path: str, was: str, now: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*path.split(), was, "1"]) == 2
-    assert f"{was} has another name now; use `{now}`" in capsys.readouterr().err
+    assert f"{was} was renamed; use `{now}`" in capsys.readouterr().err
 
 
 @each("line", ["Metadata -v 12", "-v 12 Metadata", "-v 12 3"])

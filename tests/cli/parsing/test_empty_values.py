@@ -55,4 +55,4 @@ def test_an_unset_variable_is_one_sentence(line: str, capsys: pytest.CaptureFixt
 )
 def test_an_unset_variable_is_no_name(line: str, names: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*line.split(), "", "-b", "127.0.0.1:1"]) == 2
-    assert capsys.readouterr().err == f"kcli: '' names no {names}\n"
+    assert capsys.readouterr().err == f"kcli: {names} must not be empty\n"

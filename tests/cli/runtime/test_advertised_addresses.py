@@ -55,10 +55,10 @@ def advertised(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("field", "value", "sentence"),
     [
-        ("port", 70000, "70000 is not a port (1 to 65535)"),
-        ("port", -1, "-1 is not a port (1 to 65535)"),
-        ("host", "kafka\0one", "this cannot be a host name"),
-        ("host", "x" * 300, "this cannot be a host name"),
+        ("port", 70000, "70000 is not a valid port (1 to 65535)"),
+        ("port", -1, "-1 is not a valid port (1 to 65535)"),
+        ("host", "kafka\0one", "not a valid host name"),
+        ("host", "x" * 300, "not a valid host name"),
     ],
 )
 def test_an_address_that_cannot_be(
@@ -79,4 +79,4 @@ def test_doctor_names_the_port(bootstrap: str, advertised: dict[str, Any], tmp_p
     with environment(bootstrap, tmp_path, QUICK):
         done = run(["doctor"], b"", leaps)
     assert (done.fault, done.code) == ("", 5)
-    assert "70000 is not a port (1 to 65535)" in done.out
+    assert "70000 is not a valid port (1 to 65535)" in done.out

@@ -60,4 +60,4 @@ def test_B20_C2_the_certificate_is_for_the_name_and_not_for_the_tunnel(tmp_path:
 def test_a_broker_that_is_not_reached_is_named_with_both_its_addresses() -> None:
     done = Shell("kafka-1:9092")("topics", "list", "-b", "kafka-1:9092", "--broker-map", "kafka-1:9092=127.0.0.1:1")
     assert done.returncode == 5
-    assert b"kafka-1:9092 by way of 127.0.0.1:1: connection refused" in done.stderr
+    assert b"kafka-1:9092 via 127.0.0.1:1: connection refused" in done.stderr

@@ -227,8 +227,12 @@ def delete_words(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, 
     [
         ("gone-0 --execute", 0, ""),
         ("gone-0 --execute --yes", 0, ""),
-        ("gone-0 --yes", 2, "--yes answers a question, and without a terminal none is asked; add --execute"),
-        ("gone-0 --execute --expect 1", 2, "--expect is the number of names that a pattern matches"),
+        ("gone-0 --yes", 2, "--yes works only on a terminal, where kcli asks for confirmation; add --execute"),
+        (
+            "gone-0 --execute --expect 1",
+            2,
+            "--expect needs a pattern in the command; it is the number of matching names",
+        ),
         ("gone-* -y", 2, "add --execute"),
         ("gone-* --execute", 2, "3 topics match; nothing was changed: add --execute --expect 3"),
         ("gone-* --execute --expect 2", 2, "--expect 2: 3 topics match; nothing was changed"),
@@ -304,5 +308,5 @@ def test_a_command_that_does_not_ask_takes_yes_too(
 ) -> None:
     assert main(["topics", "create", f"t{flag}", "-p", "1", flag]) == 0
     assert main(["topics", "create", f"u{flag}", "-p", "1", flag, "--dry-run"]) == 2
-    assert "--execute and --dry-run exclude each other" in capsys.readouterr().err
+    assert "--execute and --dry-run cannot be combined" in capsys.readouterr().err
     assert main(["topics", "describe", f"u{flag}"]) == 1

@@ -112,7 +112,7 @@ def test_a_source_is_one_group(shell: Shell) -> None:
     assert column(shell, "partitions", "group", "groups", "clone", "^ma", "mail-2", "--dry-run") == ["mail-2"]
     many = shell("groups", "clone", "billing-*", "other", "--dry-run")
     assert (many.returncode, many.stdout) == (2, b"")
-    assert many.stderr == b"kcli: billing-*: 2 groups match (billing-1, billing-2): name one\n"
+    assert many.stderr == b"kcli: billing-*: 2 groups match (billing-1, billing-2): choose one\n"
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_literal_names_are_no_patterns(shell: Shell) -> None:
 def test_the_old_spelling_of_a_list_still_works_and_names_the_new_one(shell: Shell) -> None:
     done = shell("topics", "list", "--match", "orders-.", "--format", "plain")
     assert [row.split(b"\t")[0] for row in done.stdout.splitlines()] == [b"orders-1", b"orders-2"]
-    assert done.stderr == b"kcli: --match is an argument now: kcli topics list '^orders-.$'\n"
+    assert done.stderr == b"kcli: --match was replaced by an argument: kcli topics list '^orders-.$'\n"
     assert shell("topics", "list", "--match", "orders").stdout == b"", "it is of whole names"
 
 

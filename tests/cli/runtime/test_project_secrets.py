@@ -143,14 +143,14 @@ def test_a_switch_that_turns_a_protection_off(clone: Clone, line: str) -> None:
 def test_a_secret_that_the_project_takes_by_another_name(clone: Clone, line: str) -> None:
     refused = clone.run('security.protocol = "SASL_SSL"', line)
     assert refused.code == 2, refused
-    assert f"{line.split()[0]} is taken from elsewhere" in refused.err
+    assert f"{line.split()[0]} is read from elsewhere" in refused.err
 
 
 def test_a_key_that_is_a_link_out_of_the_project(clone: Clone) -> None:
     (clone.home / "key.pem").write_text("mine")
     (clone.folder / "key.pem").symlink_to(clone.home / "key.pem")
     refused = clone.run('security.protocol = "SSL"', 'ssl.key.location = "key.pem"')
-    assert "ssl.key.location is taken from elsewhere" in refused.err
+    assert "ssl.key.location is read from elsewhere" in refused.err
 
 
 def test_what_a_project_may_do_untrusted(clone: Clone) -> None:

@@ -273,7 +273,7 @@ def test_a_token_provider_that_sends_the_clients_secret_back(said: Callable[...,
         server.server_close()
     assert CANARY not in text
     assert b64encode(f"me:{CANARY}".encode()).decode() not in text
-    assert "gave client me no token: HTTP 401, no: ***" in text
+    assert "gave no token to client me: HTTP 401, no: ***" in text
 
 
 OAUTH = {"security_protocol": "SASL_SSL", "sasl_mechanism": "OAUTHBEARER", "sasl_oauthbearer_client_id": "me"}

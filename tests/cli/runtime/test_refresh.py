@@ -55,7 +55,7 @@ def test_a_remark_is_made_once_and_a_failed_row_is_the_exit_code(kcli: Shell) ->
 @pytest.mark.parametrize("words", [("--interval", "1s"), ("--refreshes", "2")])
 def test_refreshes_are_of_a_watch(kcli: Shell, words: tuple[str, ...]) -> None:
     done = kcli("topics", "list", *words)
-    assert (done.returncode, done.stderr) == (2, b"kcli: --interval and --refreshes go with --watch\n")
+    assert (done.returncode, done.stderr) == (2, b"kcli: --interval and --refreshes require --watch\n")
 
 
 def test_who_cannot_connect_ends_with_5_and_a_document() -> None:

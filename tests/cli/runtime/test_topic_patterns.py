@@ -138,4 +138,4 @@ def test_new_partitions_of_a_followed_topic_are_read(sandbox: SandboxThread, she
 
 def test_commands_that_take_names_refuse_a_pattern(shell: Shell) -> None:
     done = shell("redrive", "^orders", "--dry-run")
-    assert (done.returncode, done.stderr) == (2, b"kcli: ^orders: redrive takes names of topics, and no pattern\n")
+    assert (done.returncode, done.stderr) == (2, b"kcli: ^orders: redrive needs names of topics, not a pattern\n")

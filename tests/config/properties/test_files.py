@@ -71,7 +71,10 @@ def test_the_unit_of_a_property_is_the_one_in_its_name() -> None:
         ),
         ("linger.ms=-1", "property linger.ms=-1: expected milliseconds, 0 or more"),
         ("group.id=", "property group.id=: expected the name of a group"),
-        ("isolation.level=committed", "property isolation.level=committed: isolation.level is one of read_committed"),
+        (
+            "isolation.level=committed",
+            "property isolation.level=committed: isolation.level must be one of read_committed",
+        ),
     ],
 )
 def test_a_value_that_a_setting_does_not_take_is_refused_by_the_propertys_name(given: str, says: str) -> None:

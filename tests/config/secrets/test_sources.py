@@ -48,7 +48,7 @@ def test_a_secret_shows_itself_to_nobody_who_does_not_ask() -> None:
 def test_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_PASSWORD", "a b\tü")
     assert resolve(written("${env:MY_PASSWORD}", "x")) == ("a b\tü", [])
-    assert refused(written("${env:NO_SUCH}", "x")) == "here: there is no environment variable NO_SUCH"
+    assert refused(written("${env:NO_SUCH}", "x")) == "here: environment variable NO_SUCH is not set"
     monkeypatch.setenv("MY_PASSWORD", "")
     assert refused(written("${env:MY_PASSWORD}", "x")) == "here: {env: MY_PASSWORD} is empty"
     monkeypatch.setenv("MY_PASSWORD", "a\udcffb")  # as Python reads the byte 0xff of a variable
@@ -75,7 +75,7 @@ def test_a_file_that_others_can_read_is_warned_about_and_one_they_can_write_refu
     else:
         text, warnings = resolve(source)
         assert text == "pw"
-        assert warnings == [f"here: {file} holds a secret and can be read by others: chmod 600 it"]
+        assert warnings == [f"here: {file} contains a secret and can be read by other users: chmod 600 it"]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
@@ -200,7 +200,7 @@ def test_from_the_keyring(ring: Any) -> None:
     assert "keyring set kafka you" in refused(written("${keyring:kafka/you}", "x"))
     assert "SERVICE/USER" in refused(written("${keyring:kafka}", "x"))
     ring.locked = True
-    assert refused(written("${keyring:a/b}", "x")) == "here: the keyring does not answer: locked"
+    assert refused(written("${keyring:a/b}", "x")) == "here: the keyring does not respond: locked"
 
 
 def test_a_profile_whose_password_is_in_the_keyring_connects(
@@ -239,16 +239,16 @@ def test_a_source_that_is_none_is_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("table", "says"),
     [
-        ({"env": 3}, "env is a text"),
+        ({"env": 3}, "env must be a text"),
         ({"env": "A", "file": "b"}, None),
-        ({"command": []}, "command is a list of words"),
-        ({"command": ["a", 1]}, "command is a list of words"),
-        ({"command": ["a"], "timeout": "soon"}, "timeout is a number"),
+        ({"command": []}, "command must be a list of words"),
+        ({"command": ["a", 1]}, "command must be a list of words"),
+        ({"command": ["a"], "timeout": "soon"}, "timeout must be a number"),
     ],
 )
 def test_a_table_that_makes_no_sense_is_refused(table: dict[str, object], says: str | None) -> None:
     assert is_source(table)
-    with pytest.raises(UsageError, match=says or "name one of"):
+    with pytest.raises(UsageError, match=says or "set one of"):
         from_table(table, "x", "/")
 
 
@@ -260,10 +260,10 @@ def test_a_command_that_prints_nothing_is_named_by_its_first_word_alone() -> Non
 
 def test_what_no_system_takes_is_refused_in_a_sentence() -> None:
     for table in ({"command": 'pass "show'}, {"file": "a\0b"}, {"command": ["a\0b"]}, {"command": "a\0b"}):
-        with pytest.raises(UsageError, match=r"^x: (the command has a quotation mark|there is a NUL character in it)"):
+        with pytest.raises(UsageError, match=r"^x: (the command has a quotation mark|contains a NUL character)"):
             from_table(dict(table), "x", "/")
     for text in ('${command:pass "show}', "${file:a\0b}", "${command:a\0b}"):
-        with pytest.raises(UsageError, match=r"^x: (the command has a quotation mark|there is a NUL character in it)"):
+        with pytest.raises(UsageError, match=r"^x: (the command has a quotation mark|contains a NUL character)"):
             written(text, "x")
 
 

@@ -126,7 +126,7 @@ def test_controllers_are_unregistered(kafka3: Kafka) -> None:
     assert "CONTROLLER_ID_NOT_REGISTERED" in missing["error"]
     (votes,) = asked(kafka3, "brokers", "cluster", "unregister", "--controller", voter, "--execute", code=1)
     assert votes["state"] == "voter"
-    assert "votes in the quorum" in votes["error"]
+    assert "is a voter of the quorum" in votes["error"]
     done = kcli("cluster", "unregister", "--controller", voter, "--force", "--execute", "-b", kafka3.bootstrap, "-J")
     assert [row["result"] for row in json.loads(done.out)["brokers"]] == ["done"]
     (active,) = asked(

@@ -119,7 +119,7 @@ def test_the_plan_changes_nothing_and_an_undo_restores_the_offsets_alone(both: A
     assert both.topics(both.ours) == {*INTERNAL, *OTHERS}
     done = both.ok("streams", "reset", both.ours, "--all-topics", "--internal-topic", f"{both.ours}-{INTERNAL[0]}",
                    "--execute")  # fmt: skip
-    assert "1 internal topic with all records cannot be restored; an undo restores offsets only" in done.err
+    assert "1 internal topic with all records cannot be restored; undo restores only offsets" in done.err
     assert both.topics(both.ours) == {*INTERNAL[1:], *OTHERS}
     number = json.loads(kcli("history", "-J", env={"XDG_STATE_HOME": str(both.folder)}).out)["changes"][0]["number"]
     both.ok("undo", str(number), "--execute")
@@ -166,6 +166,6 @@ def test_a_file_of_offsets_is_about_the_input_topics_and_all_of_their_partitions
     path.write_text(f"{both.input},0,3\n{both.input},1,3\n{both.middle},0,3\n")
     other = both.run(*words)
     assert other.code == 2
-    assert f"has an offset of {both.middle} [0], which is no input" in other.err
+    assert f"has an offset of {both.middle} [0], which is not an input topic" in other.err
     assert both.committed(both.ours) == before
     assert both.topics(both.ours) == {*INTERNAL, *OTHERS}

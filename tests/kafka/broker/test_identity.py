@@ -51,7 +51,7 @@ async def test_a_broker_refuses_another_cluster_and_another_node(kafka3: Kafka) 
 async def test_the_connection_to_a_wrong_broker_is_refused_and_the_others_go_on(kafka3: Kafka) -> None:
     async with client(kafka3, (2, 3)) as one:
         assert (await one.cluster.node(1)).node_id == 1
-        with pytest.raises(Misrouted, match=r"broker 2 at .* by way of .*another broker answers at this address"):
+        with pytest.raises(Misrouted, match=r"broker 2 at .* via .*another broker responds at this address"):
             await (await one.cluster.node(2)).ask(versions_request())
         await (await one.cluster.node(3)).ask(versions_request())
         assert set(one.cluster.failing()) == {2}
@@ -70,7 +70,7 @@ async def test_a_bootstrap_connection_that_serves_a_broker_is_checked_when_it_do
         await one.cluster.nodes()
         broker = await one.cluster.node(1)
         for _ in range(2):  # the first request ends with the old connection, the second one opens another
-            with pytest.raises(ConnectError, match="another broker answers at this address"):
+            with pytest.raises(ConnectError, match="another broker responds at this address"):
                 await broker.ask(versions_request())
         assert set(one.cluster.failing()) == {1}
     async with client(kafka3, (1, 2), check_cluster=False) as one:
@@ -179,7 +179,7 @@ def test_the_doctor_calls_a_tunnel_to_the_wrong_broker_unhealthy(kafka3: Kafka) 
     assert code == 5
     assert [brokers[n]["status"] for n in (1, 2, 3)] == ["ok", "failed", "ok"]
     assert brokers[2]["fault"] == "wrong-broker"
-    assert "broker 3 answers there, not broker 2" in brokers[2]["result"]
+    assert "broker 3 responds there, not broker 2" in brokers[2]["result"]
 
 
 def test_every_connection_of_a_command_names_the_broker_that_it_means(kafka3: Kafka, tmp_path: Path) -> None:

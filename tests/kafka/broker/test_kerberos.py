@@ -108,7 +108,7 @@ async def test_B18_gssapi_sessions_are_renewed(world: tuple[KerberizedKafka, Pat
 
 
 async def test_B15_gssapi_without_a_ticket_says_kinit(world: tuple[KerberizedKafka, Path]) -> None:
-    with pytest.raises(AuthError, match="run kinit, or name a keytab"):
+    with pytest.raises(AuthError, match="run kinit, or set a keytab"):
         await ask(world[0], Kerberos())
 
 

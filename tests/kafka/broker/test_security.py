@@ -132,8 +132,8 @@ async def test_B20_an_unknown_authority_a_wrong_name_and_an_expired_certificate_
 
 async def test_B1_plaintext_and_tls_that_meet_say_so(secured: SecuredKafka) -> None:
     told = await refusal(secured, "CLIENT", trusting(secured))
-    assert "the port may speak plaintext" in str(told)
-    with pytest.raises(ConnectError, match="this port speaks TLS"):
+    assert "the port may use plaintext" in str(told)
+    with pytest.raises(ConnectError, match="this port uses TLS"):
         await works(secured, "SSL")
 
 
@@ -170,7 +170,7 @@ async def test_B15_sasl_where_there_is_none_and_none_where_there_is(secured: Sec
     for listener, tls in (("CLIENT", None), ("SSL", trusting(secured))):
         assert "does not authenticate on this port" in str(await refusal(secured, listener, tls, password("PLAIN")))
     for listener, tls in (("SASL", None), ("SASLSSL", trusting(secured))):
-        assert "it may want authentication" in str(await refusal(secured, listener, tls))
+        assert "it may require authentication" in str(await refusal(secured, listener, tls))
 
 
 async def test_B17_oauthbearer_by_token_file_command_and_oidc(secured: SecuredKafka, tmp_path: Path) -> None:
@@ -459,5 +459,5 @@ async def test_a_user_that_is_away_for_four_seconds_costs_no_record_and_no_membe
                     read += await _read(consumer, 0.05)
                 await asyncio.gather(*sent)
             assert sorted(read) == list(range(len(sent)))
-            assert any("the login is tried again in" in notice for notice in notices)
+            assert any("kcli tries to log in again in" in notice for notice in notices)
             assert producer.counts.acked == len(sent)

@@ -284,4 +284,4 @@ def test_E63_a_cluster_without_share_groups_says_how_they_are_switched_on(
     assert kcli("topics", "create", name, "-b", without.bootstrap, "--wait").code == 0
     ran = kcli("consume", name, "-b", without.bootstrap, "--share-group", "g", "-e")
     assert (ran.code, ran.out) == (1, b"")
-    assert "upgrade --feature share.version=1` switches them on" in ran.err
+    assert "upgrade --feature share.version=1`" in ran.err

@@ -64,7 +64,7 @@ WAITS = "no member reads for this group, and {} wait"
 STOOD = "…has not committed …"
 LAGS = "; {} of {} are not committed"
 AGAIN = "the topic was truncated or recreated"
-DELETED = "has lost records: what the group would read next was deleted"
+DELETED = "has lost records: the next record of the group was deleted"
 UNREAD = "its member has not committed; {} offsets are unread"
 
 CASES = {
@@ -161,8 +161,8 @@ CASES = {
     # -- transactions
     "an-open-transaction": Case(
         "TXN-BLOCKED", 10,
-        "open[0] waits at 90 for the transaction of producer id …, epoch …, whose last record is … s old; whether it "
-        "will ever end: kcli txn find-hanging open:0 --older-than 0s",
+        "open[0] waits at 90 for the transaction of producer id …, epoch …, whose last record is … s old; to find "
+        "out whether it will ever end: kcli txn find-hanging open:0 --older-than 0s",
         "find-hanging", commits={"open": [90]}, members=(Reads("open"),),
     ),
     "before-an-open-transaction": Case(
@@ -257,11 +257,11 @@ CASES = {
         members=(Reads("catches-up"),), pace=(5, 50), eta=True, holds=False,
     ),
     "grows": Case(
-        "GROWING", -1, "it falls behind by … offsets a second", "alter", commits={"grows": [0]},
+        "GROWING", -1, "it falls behind by … offsets per second", "alter", commits={"grows": [0]},
         members=(Reads("grows"),), pace=(100, 10), once="BEHIND", holds=False,
     ),
     "catches-up-beside-uncommitted": Case(
-        "BEHIND", -1, "it reads … offsets a second" + LAGS.format("500 offsets", "1 partition"), "groups",
+        "BEHIND", -1, "it reads … offsets per second" + LAGS.format("500 offsets", "1 partition"), "groups",
         commits={"beside-uncommitted": [0]},
         members=(Reads("beside-uncommitted"),), pace=(5, 50), holds=False,
     ),
@@ -563,7 +563,7 @@ BACK = 12
 """Before this look of the first script the clock is set back by an hour."""
 REOPENED = {
     "stuck": ("STUCK", 60, "stuck[0] has a reader that has not moved for 26m50s"),
-    "moved-while-closed": ("BEHIND", 30, "how fast it reads is not known"),
+    "moved-while-closed": ("BEHIND", 30, "its read rate is unknown"),
     "every-ten-minutes": ("BEHIND", 240, "its member has not committed for 29m40s"),
 }
 """Status, lag and sentence when the watch begins again, 25 minutes later."""

@@ -64,7 +64,7 @@ CATCH_UP = "kcli lag 'g 1' --max-lag 0 --timeout 10m"
 def test_a_group_that_grows_at_no_known_pace_has_a_reason_for_that() -> None:
     standing = group(GROWING, out_rate=3.0)
     standing.partitions[0].falling = None
-    assert reason(standing, LagSnapshot()) == "its lag grows, and it reads 3.0 offsets a second"
+    assert reason(standing, LagSnapshot()) == "its lag grows, and it reads 3.0 offsets per second"
 
 
 @pytest.mark.parametrize(
@@ -89,20 +89,20 @@ def test_a_group_that_grows_at_no_known_pace_has_a_reason_for_that() -> None:
         (group(BEHIND), "its member has not committed for 1m37s", "kcli groups members 'g 1'"),
         (group(BEHIND, members=3), "none of its 3 members has committed for 1m37s", "kcli groups members 'g 1'"),
         (group(GROWING, members=3), "none of its 3 members has committed for 1m37s", "kcli groups members 'g 1'"),
-        (group(BEHIND, still=3.0), "how fast it reads is not known", "kcli groups why 'g 1' --over 40s"),
+        (group(BEHIND, still=3.0), "its read rate is unknown", "kcli groups why 'g 1' --over 40s"),
         (
             group(BEHIND, still=3.0, out_rate=0.0),
             "it has not committed while it was watched",
             "kcli groups why 'g 1' --over 40s",
         ),
         (group(BEHIND, eta=90.0, out_rate=3.0), "it will have caught up in 1m30s", CATCH_UP),
-        (group(BEHIND, out_rate=3.0), "it reads 3.0 offsets a second", CATCH_UP),
+        (group(BEHIND, out_rate=3.0), "it reads 3.0 offsets per second", CATCH_UP),
         (group(REWOUND), "t[0] went back from 9 to 7", "kcli groups reset 'g 1' -t t:0 --to 9"),
         (group(TXN_BLOCKED), "t[0] waits for an open transaction", "kcli txn find-hanging t:0 --older-than 0s"),
-        (group(GROWING, out_rate=1.0), "t[0] falls behind by 2.5 offsets a second", "kcli groups describe 'g 1'"),
+        (group(GROWING, out_rate=1.0), "t[0] falls behind by 2.5 offsets per second", "kcli groups describe 'g 1'"),
         (
             group(GROWING, members=2, out_rate=1),
-            "t[0] falls behind by 2.5 offsets a second",
+            "t[0] falls behind by 2.5 offsets per second",
             "kcli topics alter t -p 4",
         ),
         (group(STUCK), "t[0] has a reader that has not moved for 1m37s", "kcli groups peek 'g 1' -t t:0"),
@@ -121,7 +121,7 @@ def test_a_group_that_grows_at_no_known_pace_has_a_reason_for_that() -> None:
         ),
         (
             group(BEHIND, eta=None, out_rate=3.0, total=Total(lag=5, unread=1, no_commit=1, status=BEHIND)),
-            "it reads 3.0 offsets a second; 1 offset of 1 partition is not committed",
+            "it reads 3.0 offsets per second; 1 offset of 1 partition is not committed",
             "kcli groups members 'g 1'",
         ),
         (
@@ -131,7 +131,7 @@ def test_a_group_that_grows_at_no_known_pace_has_a_reason_for_that() -> None:
         ),
         (
             group(LOSING_DATA),
-            "t[0] has lost records: what the group would read next was deleted",
+            "t[0] has lost records: the next record of the group was deleted",
             "kcli configs get topic t",
         ),
     ],
@@ -223,7 +223,7 @@ def test_a_transaction_that_is_known_is_named_and_names_are_harmless() -> None:
         ),
         (
             group(GROWING, members=2, out_rate=1),
-            "t[0] falls behind by 2.5 offsets a second",
+            "t[0] falls behind by 2.5 offsets per second",
             "start more consumers, which can share partitions: it has 2",
         ),
     ],

@@ -104,7 +104,7 @@ def test_a_batch_is_not_forgotten_where_nobody_sees_whether_its_files_are_there(
         (("0", "-t", "nobody"), "nobody"),
         (('{"other":{"0":1}}',), "does not read other[0]"),
         (("{",), "expected earliest, latest, or JSON"),
-        (("0", "--execute", "--dry-run"), "exclude each other"),
+        (("0", "--execute", "--dry-run"), "cannot be combined"),
     ],
 )
 def test_what_cannot_be_meant_is_told(lake, capsys, words, sentence):
@@ -114,7 +114,7 @@ def test_what_cannot_be_meant_is_told(lake, capsys, words, sentence):
 
 def test_options_of_a_reset_without_one_are_told(lake, capsys):
     assert main(["pipeline", "checkpoint", str(lake[0]), "--execute"]) == 2
-    assert "go with --reset-to" in capsys.readouterr().err
+    assert "require --reset-to" in capsys.readouterr().err
 
 
 def test_a_pipeline_that_runs_another_cluster_and_sums_are_refused(lake, capsys):
@@ -128,11 +128,11 @@ def test_a_pipeline_that_runs_another_cluster_and_sums_are_refused(lake, capsys)
     (folder / "state").rmdir()
     batch_of(folder, 1, {topic: {"0": 70, "1": 80}}, whole=True)
     assert reset(folder, "0", "--execute") == 2
-    assert "the checkpoint is of cluster C1, this is" in capsys.readouterr().err
+    assert "the checkpoint belongs to cluster C1, but this is" in capsys.readouterr().err
     for one in (folder / "commits").iterdir():
         one.unlink()
     assert reset(folder, "0", "--execute") == 2
-    assert "no whole batch yet" in capsys.readouterr().err
+    assert "no complete batch yet" in capsys.readouterr().err
 
 
 def test_spark_goes_on_where_it_was_told_to(spark, topics, lake, tmp_path, capsys):

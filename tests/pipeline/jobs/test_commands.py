@@ -128,15 +128,15 @@ def test_a_folder_that_is_not_empty_is_left_alone_or_replaced_when_the_new_one_i
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("dear")
     assert kcli("export", topic, "mine", "--overwrite") == 2
-    assert "letter.txt in it and is no export" in capfd.readouterr().err
+    assert "letter.txt, so it is not an export" in capfd.readouterr().err
     assert sorted(os.listdir(tmp_path)) == ["mine", "out", "state"]
 
 
 @pytest.mark.parametrize(
     ("form", "select", "other", "why"),
     [
-        ("parquet", "offset AS n", "offset / 2 AS n", "n is bigint, here double"),
-        ("json", "offset AS n", "CAST(offset AS STRING) AS n", "n is number, here text"),
+        ("parquet", "offset AS n", "offset / 2 AS n", "n is bigint there and double here"),
+        ("json", "offset AS n", "CAST(offset AS STRING) AS n", "n is number there and text here"),
         ("csv", "offset AS n, topic AS t", "topic AS t, offset AS n", "the columns n, t, in this order"),
     ],
     ids=["parquet", "json", "csv"],
@@ -202,7 +202,7 @@ def test_another_schema_than_the_first_runs_is_refused_before_anything_is_writte
     assert f"the field total is double in the newest records of {topic}, and was bigint in the first run" in err
     assert err.count("\n") == 1
     assert sorted(one.name for one in (tmp_path / "out").iterdir()) == before
-    assert kcli(*line, "--value-schema", "id BIGINT, total BIGINT") == 1, "0.5 is no BIGINT"
+    assert kcli(*line, "--value-schema", "id BIGINT, total BIGINT") == 1, "0.5 is not BIGINT"
     assert "bad value: field total: 0.5 is not BIGINT" in capfd.readouterr().err
     given = ["--value-schema", "id BIGINT, total BIGINT", "--on-bad", "null"]
     assert kcli(*line, *given, "-J") == 0
@@ -231,7 +231,7 @@ def test_bad_records_are_an_error_or_null_and_counted_and_times_have_statistics(
     ]
     assert (column.physical_type, column.statistics.has_min_max) == ("INT64", True)
     assert kcli("export", topic, "strings", "--on-bad", "null") == 2
-    assert "--on-bad goes with --value-format or --key-format, unless that is binary" in capfd.readouterr().err
+    assert "--on-bad requires --value-format or --key-format, other than binary" in capfd.readouterr().err
 
 
 def test_ctrl_c_drains_a_continuous_export_and_the_exit_code_is_0(kcli, topics, spark, tmp_path, capfd):
@@ -294,7 +294,7 @@ def test_a_copy_keeps_partitions_timestamps_and_bytes(kcli, topics, capfd):
     assert kcli("copy", source, target, *line, "--on-bad", "null", "-J") == 0
     shown = capfd.readouterr()
     assert json.loads(shown.out)["jobs"][0]["bad"] == 1
-    assert "1 record does not fit the format" in shown.err
+    assert "1 record does not match the format" in shown.err
     found = [(at, one.timestamp, one.key, one.value, list(one.headers)) for at, one in sorted_records(topics, target)]
     assert found == [
         (0, 1_700_000_000_098, b"k98", ROWS[98][3], []),
@@ -326,7 +326,7 @@ def test_rows_of_other_files_become_records_by_column_or_whole(kcli, topics, tmp
     topic = topics.make(1)
     (tmp_path / "users.csv").write_text("id,name\n1,Ann\n2,Bob\n")
     assert kcli("import", "users.csv", topic) == 2
-    assert "which column is the value? There are id, name" in capfd.readouterr().err
+    assert "no column is chosen as the value; columns: id, name" in capfd.readouterr().err
     assert kcli("import", "users.csv", topic, "--key-column", "nom", "--value", "json") == 2
     assert "--key-column nom: unknown column; the columns are id, name" in capfd.readouterr().err
     assert kcli("import", "users.csv", topic, "--key-column", "id", "--value", "json", "--where", "id > 1") == 0

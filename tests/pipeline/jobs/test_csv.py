@@ -137,7 +137,9 @@ def test_bytes_that_are_no_text_never_become_other_characters(
     )
     assert not (tmp_path / "out").exists()
     assert kcli(*line, "--on-bad", "null", "--overwrite") == 0
-    assert "1 record does not fit the format of its key or value, which is null now" in capfd.readouterr().err
+    assert (
+        "1 record does not match the format of its key or value, which was replaced by null" in capfd.readouterr().err
+    )
     assert cells(form, tmp_path) == ["a", None, "c"]
     assert kcli(*line, "--on-bad", "quarantine", "--overwrite") == 0
     assert cells(form, tmp_path) == ["a", "c"]

@@ -59,7 +59,10 @@ def scenario(kcli: Kcli, topics: Topics, folder: Path, capfd: pytest.CaptureFixt
     topics.run(create)
     topics.values(lost, 3)
     assert kcli(*line) == 1
-    assert f"{lost} is not the topic that the checkpoint is of: it was deleted and recreated" in capfd.readouterr().err
+    assert (
+        f"{lost} is not the topic that the checkpoint was written for: it was deleted and "
+        "recreated" in capfd.readouterr().err
+    )
     assert kcli(*line, "--skip-lost") == 0
     assert (
         f"{lost} was deleted and created again: it is read from its beginning (--skip-lost)" in capfd.readouterr().err

@@ -74,7 +74,7 @@ def test_a_text_that_means_null_as_a_folder_is_refused_or_null_and_counted(
     line = ["export", topic, "out", "--value-format", "json", "--select", "value.*", "--partition-by", "r", mode]
     line += ["--name", "nulls"] if mode == "--once" else []
     assert kcli(*line) == 1
-    assert f"--partition-by r: a record has the text {NULLS}, which is the name of the folder of nulls" in (
+    assert f"--partition-by r: a record has the text {NULLS}, which is the name of the folder for nulls" in (
         capfd.readouterr().err
     )
     assert kcli(*line, "--on-bad", "null") == 0

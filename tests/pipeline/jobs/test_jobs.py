@@ -54,7 +54,10 @@ def test_a_checkpoint_and_a_folder_have_one_run_at_a_time_and_a_killed_one_frees
     with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout.readline() == b"held\n"
         for place in (str(tmp_path / "link" / "checkpoint"), "s3a://lake/c/"):
-            with pytest.raises(UsageError, match=f"lake, in process {other.pid}, uses"), locks.held([place], "second"):
+            with (
+                pytest.raises(UsageError, match=f"lake, in process {other.pid}, is using"),
+                locks.held([place], "second"),
+            ):
                 pass
             with pytest.raises(UsageError, match="SIGTERM ends a stream"):
                 locks.check(place)
@@ -101,7 +104,7 @@ def test_what_is_no_checkpoint_is_told(tmp_path, capsys):
         checkpoints.read(tmp_path)
     batch_of(tmp_path / "c", 0, {}, whole=True)
     (tmp_path / "c" / "offsets" / "0").write_text("v1\n{}\n12345")
-    with pytest.raises(UsageError, match="not of a topic"):
+    with pytest.raises(UsageError, match="does not belong to a topic"):
         checkpoints.read(tmp_path / "c")
     assert main(["pipeline", "checkpoint", "nobody"]) == 2
     assert "unknown pipeline" in capsys.readouterr().err
@@ -144,12 +147,12 @@ def test_finalize_tells_of_files_that_are_missing_and_refuses_strange_folders(tm
     assert main(["pipeline", "finalize", str(out), "--execute"]) == 1
     assert "part-b" in capsys.readouterr().err
     written(tmp_path / "moved", {"0": ["part-a"]}, ["part-z"])
-    with pytest.raises(UsageError, match="none of them is here"):
+    with pytest.raises(UsageError, match="none of them is in the folder"):
         finalize.finalize(tmp_path / "moved")
     assert (tmp_path / "moved" / "part-z").exists()
     written(tmp_path / "broken", {"0": []}, ["part-z"])
     (tmp_path / "broken" / "_spark_metadata" / "0").write_text("v2\n{}")
-    with pytest.raises(UsageError, match="not a log"):
+    with pytest.raises(UsageError, match="not in the log format"):
         finalize.finalize(tmp_path / "broken")
     with pytest.raises(UsageError, match="nothing to finalize"):
         finalize.finalize(tmp_path)

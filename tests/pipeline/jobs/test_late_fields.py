@@ -61,7 +61,7 @@ def test_a_batch_reads_again_with_columns_for_the_fields_of_its_own_records(
     assert [row["note"] for row in found] == [f"n{n}" for n in range(20)] + [None] * 1_300
     assert [row["user"].get("vip") for row in found] == [True] * 20 + [None] * 1_300
     assert (job["records"], job["bad"], job["unknown"]) == (1_320, 0, 0)
-    assert f"{topic}[0] offset 0 has other fields: begun again with columns for them" in err
+    assert f"{topic}[0] offset 0 has new fields: started again with columns for them" in err
     assert [one.name for one in tmp_path.iterdir() if "part" in one.name] == []
 
 
@@ -79,12 +79,12 @@ def test_a_batch_does_what_schema_mode_says(
     if mode == "fail":
         assert kcli(*line) == 1
         err = capfd.readouterr().err
-        assert f"{topic}[0] offset 0: its value has fields that no column has: note, user.vip; --schema-mode ev" in err
+        assert f"{topic}[0] offset 0: its value has fields without a column: note, user.vip; --schema-mode ev" in err
         assert not (tmp_path / "out").exists()
         return
     if mode == "quarantine":
         assert kcli(*line) == 2
-        assert "--schema-mode quarantine goes with --on-bad quarantine" in capfd.readouterr().err
+        assert "--schema-mode quarantine requires --on-bad quarantine" in capfd.readouterr().err
         line += ["--on-bad", "quarantine"]
     assert kcli(*line) == 0
     job, err = outcome(capfd)
@@ -92,7 +92,7 @@ def test_a_batch_does_what_schema_mode_says(
     assert len(rows(tmp_path / "out")) == 1_320 - left
     assert (job["records"], job["bad"], job["unknown"]) == (1_320 - left, left, 20 - left)
     if mode == "pinned":
-        assert "20 records have fields that no column has, and which were left out: note, user.vip" in err
+        assert "20 records have fields without a column, which were left out: note, user.vip" in err
     else:
         kept = duckdb.sql(f"SELECT value, reason FROM read_parquet('{tmp_path}/out.quarantine/*.parquet')").fetchall()
         assert sorted(value for value, _ in kept) == sorted(LATE)
@@ -108,7 +108,7 @@ def test_a_schema_that_the_line_names_leaves_other_fields_out_and_counts_them(
     assert kcli(*line) == 0
     job, err = outcome(capfd)
     assert (job["records"], job["unknown"]) == (1_320, 1_320)
-    assert "1,320 records have fields that no column has, and which were left out: note, user" in err
+    assert "1,320 records have fields without a column, which were left out: note, user" in err
     assert json.loads(metrics.read_text())["unknown"] == 1_320
 
 
@@ -125,7 +125,7 @@ def test_a_stream_does_what_schema_mode_says_and_loses_nothing(
     capfd.readouterr()
     if mode in ("", "fail"):
         assert kcli(*line) == 1
-        assert "its value has fields that no column has: note, user.vip; --schema-mode ev" in capfd.readouterr().err
+        assert "its value has fields without a column: note, user.vip; --schema-mode ev" in capfd.readouterr().err
         assert len(rows(tmp_path / "out")) == 50
         line += ["--schema-mode", "evolve"]
         capfd.readouterr()
@@ -138,7 +138,7 @@ def test_a_stream_does_what_schema_mode_says_and_loses_nothing(
     assert job["unknown"] == (20 if mode == "pinned" else 0)
     if mode in ("", "fail", "evolve"):
         assert [row["note"] for row in found][:21] == [*[f"n{n}" for n in range(20)], None]
-        assert "offset 50 has other fields: begun again with columns for them" in err
+        assert "offset 50 has new fields: started again with columns for them" in err
         assert f"{topic}: note (string) is added; user.vip (boolean) is added (--schema-mode evolve)" in err
     assert kcli(*line) == 0, "nothing is new"
     assert len(rows(tmp_path / "out")) == 1_320 - left
@@ -149,7 +149,7 @@ def test_sql_counts_what_it_leaves_out(kcli: Kcli, fill: Fill, capfd: pytest.Cap
     assert kcli("sql", f"SELECT count(value.id) AS n FROM `{topic}`", "--value-format", "json", "--format", "csv") == 0
     out, err = capfd.readouterr()
     assert out == "n\n1320\n"
-    assert "20 records have fields that no column has, and which were left out: note, user.vip" in err
+    assert "20 records have fields without a column, which were left out: note, user.vip" in err
 
 
 def test_records_whose_fields_are_the_keys_of_a_map_end_in_a_sentence(
@@ -159,6 +159,6 @@ def test_records_whose_fields_are_the_keys_of_a_map_end_in_a_sentence(
     monkeypatch.setattr("kcli.cli.commands.pipeline.source.source.NEWEST", 10)
     topic = fill([b'{"k%d":1}' % n for n in range(1_100)])
     assert kcli("export", topic, "out", *LINE) == 1
-    assert "if they are the keys of a map, --value-schema '… MAP<STRING, STRING>' reads them so" in (
+    assert "if they are the keys of a map, use --value-schema '… MAP<STRING, STRING>' for that" in (
         capfd.readouterr().err
     )

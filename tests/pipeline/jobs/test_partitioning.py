@@ -42,8 +42,8 @@ def test_columns_and_units(text: str | None, names: tuple[str, ...], made: tuple
     [
         ("week(timestamp)", "expected a column, or year, month, day, hour of one"),
         ("day()", "expected a column, or year, month, day, hour of one"),
-        ("day(a),day(a)", "a_day is named twice"),
-        ("a,a", "a is named twice"),
+        ("day(a),day(a)", "a_day is given twice"),
+        ("a,a", "a is given twice"),
     ],
 )
 def test_what_makes_no_folders_is_refused(text: str, why: str) -> None:

@@ -46,7 +46,7 @@ def test_a_file_that_is_no_schema_is_refused(tmp_path: Path) -> None:
 
 def test_a_schema_that_cannot_be_kept_has_to_be_given() -> None:
     elsewhere = Pinned("hdfs://name/checkpoint")
-    with pytest.raises(UsageError, match="--value-schema is needed: the schema of the first run cannot be kept"):
+    with pytest.raises(UsageError, match="--value-schema is needed: the schema of the first run cannot be stored"):
         elsewhere.settled(NO_SPARK, "t", "id BIGINT", "")
     assert elsewhere.settled(NO_SPARK, "t", None, "id BIGINT") == "id BIGINT"
     elsewhere.keep()

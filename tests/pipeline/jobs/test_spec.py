@@ -64,18 +64,22 @@ def test_the_line_goes_before_the_file() -> None:
     ("old", "new", "said"),
     [
         ("name: big", "nmae: big", "f.yaml:1: unknown key nmae; did you mean name"),
-        ("mode: once", "mode: twice", "f.yaml:3: mode: twice is none of batch, once, continuous"),
-        ("profile: prod", "password: x", "f.yaml:2: password: no secrets in this file; a profile has them"),
-        ("    spark.x: y", "    spark.ssl.keyPassword: y", "f.yaml:20: spark.ssl.keyPassword: no secrets"),
+        ("mode: once", "mode: twice", "f.yaml:3: mode: twice is not one of batch, once, continuous"),
+        (
+            "profile: prod",
+            "password: x",
+            "f.yaml:2: password: secrets are not allowed in this file; put them into a profile",
+        ),
+        ("    spark.x: y", "    spark.ssl.keyPassword: y", "f.yaml:20: spark.ssl.keyPassword: secrets are not allowed"),
         ("${LEAST:-10}", "${LEAST}", "f.yaml:11: sql: ${LEAST} is not set in the environment"),
         ("max-per-batch: 100", "max-per-batch: many", "f.yaml:18: max-per-batch: expected a number, not many"),
         ("  - name: some\n    sql:", "  - sql:", "f.yaml:10: step 1 has no name, so no later step can read it"),
         ("sink:\n  topic: big", "sink:\n  format: csv", "f.yaml:15: sink: one of topic, files, table and print"),
         ("  topic: orders\n", "", "f.yaml:4: a source has no topic"),
-        ("  value-format: json\n", "", "f.yaml:7: value-schema goes with value-format"),
+        ("  value-format: json\n", "", "f.yaml:7: value-schema requires value-format"),
         ("source:\n  topic: orders", "source: orders\nx:", "f.yaml:5: unknown key x"),
         ("steps:", "steps: 3\nstps:", "f.yaml:10: unknown key stps; did you mean steps"),
-        (GOOD, "- a\n- b\n", "f.yaml:1: a pipeline is a map"),
+        (GOOD, "- a\n- b\n", "f.yaml:1: a pipeline must be a map with"),
         (GOOD, "name: [a\n", "f.yaml:1:"),
     ],
 )
@@ -91,6 +95,6 @@ def test_a_file_is_checked_without_spark_or_a_cluster(tmp_path, capsys):
     file = tmp_path / "p.yaml"
     file.write_text(GOOD.replace("profile: prod\n", "bootstrap: nowhere:1\n"))
     assert main(["pipeline", "run", str(file), "--check"]) == 0
-    assert "nothing is wrong" in capsys.readouterr().err
+    assert "no mistakes found" in capsys.readouterr().err
     assert main(["pipeline", "run", str(tmp_path / "none.yaml")]) == 2
     assert "none.yaml" in capsys.readouterr().err

@@ -115,7 +115,7 @@ def test_bad_records_that_are_null_in_sql_are_counted(topics: Topics, kcli: Kcli
     assert (code, "bad value: not a JSON object" in err) == (1, True)
     code, out, err = kcli(*line, "--on-bad", "null")
     assert (code, json.loads(out)) == (0, {"n": 10})
-    assert "1 record does not fit the format of its key or value" in err
+    assert "1 record does not match the format of its key or value" in err
     other = topics.make(1)
     topics.fill(other, [(0, None, None, b'{"id":3}', ()), (0, None, None, b"[]", ())])
     sql = f"SELECT value.id FROM `{topic}` WHERE value.id > 7 UNION ALL SELECT value.id FROM `{other}`"
@@ -155,7 +155,7 @@ def test_a_table_says_what_it_left_out_and_a_definition_prints_nothing(topics: T
     ("sql", "said"),
     [
         ("SELECT nothing FROM `{topic}`", "`offset`"),
-        ("SELECT 1 FROM {topic}", "is written in back-quotes"),
+        ("SELECT 1 FROM {topic}", "in backticks"),
         ("SELEC 1", "SELEC"),
         ("SELECT 1; SELECT x", "statement 2"),
         (";", "no statement"),

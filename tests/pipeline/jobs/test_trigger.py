@@ -35,9 +35,12 @@ def test_a_batch_has_a_size_where_a_stream_reads_by_kclis_connector() -> None:
     assert Frame(ExportOptions(once=True, max_bytes_per_batch="512MiB"), "export").max_bytes == 512 << 20
     assert Frame(ExportOptions(once=True), "export").max_bytes == 0
     for options, said in (
-        (ExportOptions(max_bytes_per_batch="1k"), "--max-bytes-per-batch goes with --once or --continuous"),
+        (ExportOptions(max_bytes_per_batch="1k"), "--max-bytes-per-batch requires --once or --continuous"),
         (ExportOptions(once=True, max_bytes_per_batch="many"), "--max-bytes-per-batch"),
-        (ExportOptions(once=True, max_bytes_per_batch="1k", connector="jvm"), "--max-bytes-per-batch is kcli's"),
+        (
+            ExportOptions(once=True, max_bytes_per_batch="1k", connector="jvm"),
+            "--max-bytes-per-batch requires kcli's connector",
+        ),
     ):
         with pytest.raises(UsageError, match=said):
             Frame(options, "export")

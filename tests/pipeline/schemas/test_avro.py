@@ -159,9 +159,9 @@ def test_what_is_missing_is_one_sentence(spark: SparkSession, topics: Topics, re
     assert code == 1
     other = registry.register("other", '{"type":"object"}', "JSON")
     sentence, code = fails(lambda: reader(spark, topics, registry, filled, readerSchema=f"id:{other}").load())
-    assert sentence.endswith("is JSON, and option valueFormat is avro")
+    assert sentence.endswith("is JSON, but option valueFormat is avro")
     assert code == 2
     given = {"kafka.bootstrap.servers": topics.bootstrap, "subscribe": filled, "valueFormat": "avro"}
     sentence, code = fails(lambda: spark.read.format("kcli").options(**given).load())
-    assert sentence.startswith("option valueFormat avro takes schemaRegistry")
+    assert sentence.startswith("option valueFormat avro requires schemaRegistry")
     assert code == 2

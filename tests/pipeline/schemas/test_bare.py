@@ -88,7 +88,7 @@ def test_a_file_needs_no_registry_and_keys_are_read_alike(tmp_path: Path) -> Non
     assert read(sealed(field="key", keySchema=place), PAYLOAD) == ([ROW], {})
     both = sealed(valueSchema=place, readerSchema=f"file:{tmp_path}/newer.avsc")
     assert read(both, PAYLOAD) == ([{**ROW, "more": 5}], {})
-    with pytest.raises(UsageError, match="takes schemaRegistry"):
+    with pytest.raises(UsageError, match="requires schemaRegistry"):
         sealed(valueSchema=place, readerSchema="id:7")
     with pytest.raises(UsageError, match=r"option valueSchema file:.*gone\.avsc: .*No such file"):
         sealed(valueSchema=f"file:{tmp_path}/gone.avsc")
@@ -142,7 +142,7 @@ def test_messages_without_indexes_are_the_one_that_is_said_or_that_a_header_name
     assert read(found, MESSAGE, None, b"") == ([ROW, None, {"id": None, "text": None}], {})
     assert read(found, frame(8, b"\2\2") + MESSAGE) == ([ROW], {}), "behind its indexes"
     first = sealed(folder, form="protobuf", valueSchema="id:8", readerSchema="id:8#Note")
-    assert read(first, MESSAGE)[1] == {0: "it is a message shop.Left, and values are read as shop.Note"}
+    assert read(first, MESSAGE)[1] == {0: "it is a message shop.Left, but values are read as shop.Note"}
     titles = spans([b"buf.registry.value.schema.message"] * 2)
     contents = spans([b"shop.Note", b"shop.None"])
     got = Gathered(3, b"", b"", b"", None, None, array("i", [0, 1, 1, 2]).tobytes(), titles, contents)
@@ -167,15 +167,18 @@ def test_rules_are_run_about_bare_payloads_and_what_is_encrypted_is_refused(fold
     assert (rows, list(errors)) == ([ROW, None], [1])
     assert read(sealed(folder, valueSchema="id:7", withoutRules="true"), b"\x0e\6hey")[1] == {}
     (place / "8.meta.json").write_text(json.dumps({"ruleSet": {"domainRules": [rule]}}))
-    with pytest.raises(UsageError, match=r"rules for reading, .* behind a frame only \(option withoutRules true\)"):
+    with pytest.raises(UsageError, match=r"rules for reading, .* framed messages \(option withoutRules true\)"):
         sealed(folder, form="protobuf", valueSchema="id:8#Note")
 
 
 @each(
     ("given", "sentence"),
     [
-        ({"valueschema": "id INT"}, "option valueSchema is DDL for json and msgpack; the schema of avro is named by"),
-        ({"valueschema": "id:x"}, "option valueSchema is id:N, file:PATH, SUBJECT[@VERSION] or topic[@VERSION], not"),
+        ({"valueschema": "id INT"}, "option valueSchema is DDL for json and msgpack; for avro, set"),
+        (
+            {"valueschema": "id:x"},
+            "option valueSchema must be id:N, file:PATH, SUBJECT[@VERSION] or topic[@VERSION], not",
+        ),
         ({"valueschema": "file:"}, "not file:"),
         ({"valueschema": "orders@x"}, "not orders@x"),
         ({"valueschema": "@1"}, "not @1"),

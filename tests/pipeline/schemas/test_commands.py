@@ -117,7 +117,7 @@ def test_rows_become_avro_by_the_schemas_of_the_topic_that_is_written(
     assert sorted(record.value or b"" for _, record in topics.read(other)) == [value for _, value in found]
     capfd.readouterr()
     assert kcli(*line, "--value", "json") == 2
-    assert "--value json and --to-value-format exclude each other" in capfd.readouterr().err
+    assert "--value json and --to-value-format cannot be combined" in capfd.readouterr().err
 
 
 def test_a_file_is_registered_where_that_is_said_and_unions_are_written_back(
@@ -142,10 +142,10 @@ def test_a_file_is_registered_where_that_is_said_and_unions_are_written_back(
 
 def test_what_does_not_go_together_is_refused(kcli: Kcli, topic: str, capfd: pytest.CaptureFixture[str]) -> None:
     for words, sentence in (
-        (("--value-subject", "x"), "--value-subject goes with --value-format avro"),
-        (("--schema-registry", "http://127.0.0.1:1"), "--schema-registry goes with --value-format avro"),
+        (("--value-subject", "x"), "--value-subject requires --value-format avro"),
+        (("--schema-registry", "http://127.0.0.1:1"), "--schema-registry requires --value-format avro"),
         (("--value-format", "avro", "--value-schema", "id INT"), "option valueSchema is DDL for json and msgpack"),
-        (("--value-format", "avro"), "option valueFormat avro takes schemaRegistry"),
+        (("--value-format", "avro"), "option valueFormat avro requires schemaRegistry"),
     ):
         assert kcli("export", topic, "out", *words) == 2
         assert sentence in capfd.readouterr().err

@@ -131,7 +131,7 @@ def test_messages_are_named_by_headers_and_numbers(folder: Any, tmp_path: Path) 
     ]
     cells, errors = read(tmp_path, "protobuf", rows, message="Note")
     assert cells == [ROW] * 5 + [None] * 5
-    assert errors[5] == errors[8] == "it is a message shop.Other, and values are read as shop.Note"
+    assert errors[5] == errors[8] == "it is a message shop.Other, but values are read as shop.Note"
     assert errors[6] == "its schema has no message with the number 2"
     assert errors[7] == "the payload ends in the middle of a value"
     assert "shop.Unknown" in errors[9]
@@ -198,12 +198,17 @@ def plain(value: Any) -> Any:
     ("schema", "message", "payload", "found"),
     [
         (TWO, "B", b"\x0a\2hi\x10\5", {"x": "hi", "y": 5}),
-        (TWO, "", b"\x0a\2hi", "it has no message indexes, and A and B read it; #MESSAGE behind the reader's schema"),
+        (
+            TWO,
+            "",
+            b"\x0a\2hi",
+            "it has no message indexes, and A and B can all read it; add #MESSAGE to the reader's schema",
+        ),
         (TWO, "B", b"\x0a\2hi", {"x": "hi", "y": None}),
-        (TWO, "A", b"\x20\1", "it is a message B.In, and values are read as A"),
+        (TWO, "A", b"\x20\1", "it is a message B.In, but values are read as A"),
         (TWO, "A", b"\x28\1", "its message indexes are not Confluent's"),
-        (TWO, "A", b"\2\2\x0a\1", "it is a message B, and values are read as A"),
-        (NESTED, "A", b"\x08\0\0\0\0\x08\7", "it is a message A.B.C.D, and values are read as A"),
+        (TWO, "A", b"\2\2\x0a\1", "it is a message B, but values are read as A"),
+        (NESTED, "A", b"\x08\0\0\0\0\x08\7", "it is a message A.B.C.D, but values are read as A"),
         (NESTED, "A.B.C.D", b"\x08\0\0\0\0\x08\7", {"n": 7}),
     ],
 )
@@ -236,7 +241,7 @@ def test_encrypted_values_are_said_to_be(tmp_path: Path) -> None:
     with pytest.raises(SchemaRefused) as refused:
         column_of(SealedSchemas(reader=Known(schema=schema)))
     assert str(refused.value) == (
-        "notes-value version 3 encrypts values (rule ssn, ENCRYPT, key kek-1), and kcli has no key: read them as "
+        "notes-value version 3 encrypts values (rule ssn, ENCRYPT, key kek-1), but kcli has no key: read them as "
         "valueFormat binary"
     )
 

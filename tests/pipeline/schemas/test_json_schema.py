@@ -89,7 +89,7 @@ def test_references_are_followed_and_what_has_no_one_type_is_text(schema: Any, s
 
 @each("schema", [{"type": "string"}, {"type": "object"}, True, {"$ref": "#"}])
 def test_a_schema_without_properties_is_refused(schema: Any) -> None:
-    with pytest.raises(SchemaRefused, match="not one of objects with properties"):
+    with pytest.raises(SchemaRefused, match="objects with properties"):
         column(schema)
 
 

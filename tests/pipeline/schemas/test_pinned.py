@@ -113,9 +113,9 @@ def test_a_checkpoint_that_is_elsewhere_keeps_no_schema(topic: Topic) -> None:
 @each(
     ("options", "sentence"),
     [
-        ({"key_subject": "x"}, "--key-subject goes with --key-format avro"),
-        ({"key_reader_schema": "id:1", "value_format": "avro"}, "--key-reader-schema goes with --key-format avro"),
-        ({"reader_schema": "id:1", "key_format": "avro"}, "--reader-schema goes with --value-format avro"),
+        ({"key_subject": "x"}, "--key-subject requires --key-format avro"),
+        ({"key_reader_schema": "id:1", "value_format": "avro"}, "--key-reader-schema requires --key-format avro"),
+        ({"reader_schema": "id:1", "key_format": "avro"}, "--reader-schema requires --value-format avro"),
     ],
 )
 def test_options_of_another_format_are_refused(options: dict[str, str], sentence: str) -> None:

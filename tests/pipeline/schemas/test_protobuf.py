@@ -98,7 +98,7 @@ def test_a_bad_record_says_why() -> None:
     assert [row is None for row in made.to_pylist()] == [True] * 5 + [False]
     assert errors == {
         0: "no schema id is in front of it",
-        1: "it is a message shop.Other, and values are read as shop.Order",
+        1: "it is a message shop.Other, but values are read as shop.Order",
         2: "its schema has no message with the indexes 7",
         3: "the payload ends in the middle of a value",
         4: "the payload ends before its message indexes do",

@@ -96,7 +96,7 @@ def test_ids_that_the_registry_does_not_have_are_asked_for_so_often_only(
     rows, errors = run(field_of(sealed(registry.url)), *[frame(10_000 + n, b"\2") for n in range(100)])
     assert rows == [None] * 100
     assert "10000" in errors[0]
-    assert errors[99] == "more ids of schemas than the registry has"
+    assert errors[99] == "more schema ids than the registry has"
     assert len(asked) == reading.GUESSES
 
 

@@ -112,9 +112,9 @@ def test_rules_of_the_latest_are_those_of_a_new_version(topic: Written) -> None:
 @each(
     ("given", "sentence"),
     [
-        ({"registerschemas": "true"}, "registers the file of writerSchema or keyWriterSchema"),
-        ({"registerschemas": "yes", "writerschema": "file:x"}, "option registerSchemas is true or false, not yes"),
-        ({"writerschema": "file:"}, "option writerSchema is latest, id:N or file:PATH, not file:"),
+        ({"registerschemas": "true"}, "writerSchema or keyWriterSchema file:PATH"),
+        ({"registerschemas": "yes", "writerschema": "file:x"}, "option registerSchemas must be true or false, not yes"),
+        ({"writerschema": "file:"}, "option writerSchema must be latest, id:N or file:PATH, not file:"),
         ({"topic": "", "writerschema": "file:x"}, "option valueSubject is missing"),
     ],
 )

@@ -115,7 +115,7 @@ def test_rules_are_run_unless_an_option_says_otherwise() -> None:
     given = {"subscribe": "t", "valueformat": "avro"}
     assert [one.rules for one in wanted_of(given)] == [True]
     assert [one.rules for one in wanted_of({**given, "withoutrules": "true"})] == [False]
-    with pytest.raises(UsageError, match="option withoutRules is true or false, not maybe"):
+    with pytest.raises(UsageError, match="option withoutRules must be true or false, not maybe"):
         wanted_of({**given, "withoutrules": "maybe"})
 
 

@@ -91,9 +91,12 @@ def test_an_association_goes_before_the_topic(said: bytes, subject: str) -> None
 @each(
     ("given", "sentence"),
     [
-        ({"valuesubjectstrategy": "name"}, "option valueSubjectStrategy is topic, record, topic-record or associated"),
-        ({"valuesubjectstrategy": "record"}, "readerSchema has to give: latest#NAME"),
-        ({"valuesubjectstrategy": "record", "valuesubject": "x"}, "and valueSubject names it: give one of them"),
+        (
+            {"valuesubjectstrategy": "name"},
+            "option valueSubjectStrategy must be topic, record, topic-record or associated",
+        ),
+        ({"valuesubjectstrategy": "record"}, "readerSchema must be latest#NAME"),
+        ({"valuesubjectstrategy": "record", "valuesubject": "x"}, "and valueSubject both set the subject"),
         (
             {"subscribe": "a,b", "valuesubjectstrategy": "topic-record", "readerschema": "latest#N"},
             "option valueSubject is missing",
@@ -101,9 +104,9 @@ def test_an_association_goes_before_the_topic(said: bytes, subject: str) -> None
         ({"subscribe": "a,b", "valuesubjectstrategy": "associated"}, "option valueSubject is missing"),
         (
             {"valueformat": "json", "valuesubjectstrategy": "record"},
-            "option valueSubjectStrategy goes with valueFormat",
+            "option valueSubjectStrategy requires valueFormat",
         ),
-        ({"readerschema": "latest#shop.Order"}, "option readerSchema: #shop.Order names a message of Protobuf, or"),
+        ({"readerschema": "latest#shop.Order"}, "option readerSchema: #shop.Order must name a Protobuf message, or"),
     ],
 )
 def test_what_leads_to_no_subject_is_refused(given: dict[str, str], sentence: str) -> None:
@@ -146,7 +149,7 @@ def test_a_schema_without_a_name_is_registered_under_none(registry: Registry, tm
     given = {"kafka.bootstrap.servers": "127.0.0.1:9", "topic": "ids", "valueFormat": "avro"}
     given |= {"schemaRegistry": registry.url, "writerSchema": f"file:{tmp_path}/a.avsc", "registerSchemas": "true"}
     source = KcliDataSource(given | {"valueSubjectStrategy": "record"})
-    with pytest.raises(UsageError, match="the strategy record takes a schema with a name"):
+    with pytest.raises(UsageError, match="strategy record needs a schema with a name"):
         source.writer(StructType([StructField("value", LongType())]), overwrite=False)
     reading = given | {"subscribe": "ids", "readerSchema": given["writerSchema"], "valueSubjectStrategy": "record"}
     for name in ("topic", "writerSchema", "registerSchemas"):
@@ -160,14 +163,14 @@ def test_a_line_names_the_strategies() -> None:
     assert Registered(payload).options() == {
         "valueSubjectStrategy": "record", "keySubjectStrategy": "associated", "readerSchema": "latest#shop.Order"
     }  # fmt: skip
-    with pytest.raises(UsageError, match="--value-subject-strategy goes with --value-format avro"):
+    with pytest.raises(UsageError, match="--value-subject-strategy requires --value-format avro"):
         Registered(PayloadOptions(value_subject_strategy="record"))
     options = WrittenOptions(to_value_format="avro", to_value_subject_strategy="topic-record")
     frame: Any = type("Frame", (), {"connector": "kcli"})
     assert WrittenFormats(options, frame).options({}) == {
         "valueFormat": "avro", "valueSubjectStrategy": "topic-record"
     }  # fmt: skip
-    with pytest.raises(UsageError, match="--to-key-subject-strategy goes with --to-key-format avro"):
+    with pytest.raises(UsageError, match="--to-key-subject-strategy requires --to-key-format avro"):
         WrittenFormats(options.replace(to_key_subject_strategy="record"), frame)
 
 

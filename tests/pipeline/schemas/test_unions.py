@@ -83,7 +83,7 @@ def test_a_union_has_one_value() -> None:
     schema = record("Row", it=["long", "string"])
     kind = columns(schema).type
     rows = pa.array([{"it": {"member0": 1, "member1": "x"}}], kind)
-    with pytest.raises(BadRow, match="it: member0 and member1 are given, and a union has one value"):
+    with pytest.raises(BadRow, match="it: member0 and member1 are given, but a union has only one value"):
         framing(schema).frames(rows)
     with pytest.raises(BadRow, match="it: null is none of long, string"):
         framing(schema).frames(pa.array([{"it": {}}], kind))

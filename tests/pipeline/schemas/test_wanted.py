@@ -43,11 +43,11 @@ def test_the_subject_is_that_of_the_topic_unless_said(given: dict[str, str], sub
     [
         ({**AVRO, "subscribe": "a,b"}, "option valueSubject is missing: with several topics"),
         ({"subscribepattern": "a.*", "keyformat": "avro"}, "option keySubject is missing"),
-        ({**AVRO, "readerschema": "7"}, "option readerSchema is latest, id:N or file:PATH, not 7"),
+        ({**AVRO, "readerschema": "7"}, "option readerSchema must be latest, id:N or file:PATH, not 7"),
         ({**AVRO, "readerschema": "id:x"}, "not id:x"),
         ({**AVRO, "readerschema": "file:"}, "not file:"),
         ({**AVRO, "valueschema": "id INT"}, "option valueSchema is DDL for json and msgpack"),
-        ({"subscribe": "orders", "valuesubject": "x"}, "option valueSubject goes with valueFormat avro"),
+        ({"subscribe": "orders", "valuesubject": "x"}, "option valueSubject requires valueFormat avro"),
     ],
 )
 def test_what_names_no_schema_is_refused(given: dict[str, str], sentence: str) -> None:
@@ -59,12 +59,12 @@ def test_what_names_no_schema_is_refused(given: dict[str, str], sentence: str) -
 @each(
     ("options", "sentence"),
     [
-        ({"to_value_subject": "x"}, "--to-value-subject goes with --to-value-format avro"),
-        ({"to_key_schema": "id:1", "to_value_format": "avro"}, "--to-key-schema goes with --to-key-format avro"),
-        ({"to_schema_registry": "http://x"}, "--to-schema-registry goes with --to-value-format avro"),
+        ({"to_value_subject": "x"}, "--to-value-subject requires --to-value-format avro"),
+        ({"to_key_schema": "id:1", "to_value_format": "avro"}, "--to-key-schema requires --to-key-format avro"),
+        ({"to_schema_registry": "http://x"}, "--to-schema-registry requires --to-value-format avro"),
         ({"to_value_format": "avro", "register": True}, "--register registers the file of --to-value-schema"),
-        ({"to_value_format": "avro", "topic": False}, "--to-value-format is about the records of a topic: --into"),
-        ({"to_key_format": "avro", "connector": "jvm"}, "--to-key-format is kcli's"),
+        ({"to_value_format": "avro", "topic": False}, "--to-value-format needs a topic to write to: add --into"),
+        ({"to_key_format": "avro", "connector": "jvm"}, "--to-key-format requires kcli's connector"),
     ],
 )
 def test_options_of_what_is_written(options: dict[str, Any], sentence: str) -> None:

@@ -86,7 +86,7 @@ def test_a_row_that_the_schema_does_not_have_ends_the_job(
     with pytest.raises(Exception) as found:
         frame.write.format("kcli").mode("append").options(**options(topics, registry, topic)).save()
     error = told(found.value)
-    assert f"a row's value is none of {topic}-value version 1: id:" in str(error)
+    assert f"a row's value does not match {topic}-value version 1: id:" in str(error)
     assert topics.read(topic) == []
 
 
@@ -131,7 +131,7 @@ def test_a_number_that_a_schema_cannot_hold_is_no_value_of_it() -> None:
         text='{"type":"record","name":"R","fields":[{"name":"n","type":"int"}]}', id=1, subject="r", version=1
     )
     field = FramedField(SealedSchemas(reader=Known(schema=schema)))
-    with pytest.raises(BadRow, match="a row's value is none of r version 1: n:"):
+    with pytest.raises(BadRow, match="r version 1: n:"):
         field.frames(pa.array([{"n": 2**40}]))
 
 
@@ -150,5 +150,5 @@ def test_a_schema_of_glue_is_named_by_its_uuid() -> None:
     known, glue = Known(schema=Schema(text=text, guid=guid)), RegistrySettings(kind="glue")
     frames = FramedField(SealedSchemas(reader=known, settings=glue)).frames(pa.array([{"n": 1}]))
     assert frames.to_pylist() == [b"\3\0" + bytes.fromhex(guid.replace("-", "")) + b"\2"]
-    with pytest.raises(UsageError, match=r"schema 00112233-.* has no id, which the frame of a record needs"):
+    with pytest.raises(UsageError, match=r"schema 00112233-.* has no id, which the record's frame needs"):
         FramedField(SealedSchemas(reader=known))

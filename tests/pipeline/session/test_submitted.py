@@ -135,5 +135,5 @@ def test_the_client_for_s3_and_the_store_that_spark_submit_was_given_are_used(
     (tmp_path / "jars" / "hadoop-aws-3.5.0.jar").touch()
     assert store_conf("s3://lake/c", {})[region] == "eu-west-1", "it is beside the Spark of spark-submit"
     monkeypatch.setattr(gateway, "submitted", lambda: False)
-    with pytest.raises(UsageError, match=r"PySpark does not bring: --packages org\.apache\.hadoop:hadoop-aws:"):
+    with pytest.raises(UsageError, match=r"PySpark does not include: --packages org\.apache\.hadoop:hadoop-aws:"):
         store_conf("s3://lake/c", {})  # the JVM that kcli starts has PySpark's jars

@@ -86,7 +86,7 @@ def test_versions_folders_by_column_and_what_does_not_fit(kcli, topics, topic, t
     assert kcli(*line, "--append") == 2
     assert "its column date is date, here not there" in capfd.readouterr().err
     assert kcli(*line, "--partition-by", "date", "--append") == 2
-    assert "has folders by k, date: partition by the same columns (--partition-by)" in capfd.readouterr().err
+    assert "is partitioned by k, date: partition by the same columns (--partition-by)" in capfd.readouterr().err
     back = topics.make(1)
     assert kcli("import", "lake", back, "--key-column", "k", "--value-column", "offset", "--where", "offset = 9") == 0
     assert sorted((one.key, one.value) for _, one in topics.read(back)) == sorted(
@@ -198,4 +198,4 @@ def test_a_table_that_is_more_than_its_files_is_refused(kcli, topics, tmp_path, 
         f"{json.dumps({'protocol': protocol})}\n{json.dumps({'metaData': about})}\n"
     )
     assert kcli("import", "lake", topics.make(1)) == 2
-    assert "has deletionVectors: only Delta's own jars read it" in capfd.readouterr().err
+    assert "uses deletionVectors, which only Delta's own jars can read" in capfd.readouterr().err

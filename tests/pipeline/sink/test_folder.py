@@ -50,7 +50,7 @@ def test_a_stream_goes_on_in_the_folder_that_it_wrote(lake, log, offsets, commit
 def test_a_checkpoint_of_another_pipeline_is_refused_as_its_batches_would_be_left_out(lake):
     folder, checkpoint = lake(["9.compact", 10], [0, 1], [0, 1])
     with pytest.raises(
-        UsageError, match=r"batches of a pipeline up to 10, and .* only up to 1: .* begin at the offsets"
+        UsageError, match=r"batches of a pipeline up to 10, but .* only up to 1: .* start at the missing offsets"
     ):
         folder.check_stream(checkpoint)
 
@@ -59,7 +59,7 @@ def test_a_folder_that_was_restored_without_its_last_batches_is_refused(
     lake: Callable[..., tuple[Folder, Path]],
 ) -> None:
     folder, checkpoint = lake([0, 1], [0, 1, 2, 3], [0, 1, 2])
-    with pytest.raises(UsageError, match=r"says that batches up to 2 were written, and .* has them up to 1"):
+    with pytest.raises(UsageError, match=r"says that batches up to 2 were written, but .* has them only up to 1"):
         folder.check_stream(checkpoint)
 
 
@@ -68,9 +68,7 @@ def test_a_folder_in_a_store_is_compared_too(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(
         "kcli.pipeline.jobs.checkpoints.storage_here", lambda: type("S", (), {"names": staticmethod(store.get)})()
     )
-    with pytest.raises(
-        UsageError, match="s3a://b/out has the batches of a pipeline up to 10, and s3a://b/c only up to"
-    ):
+    with pytest.raises(UsageError, match="s3a://b/out has batches of a pipeline up to 10, but s3a://b/c only up to"):
         Folder("s3://b/out", "error", direct=True).check_stream("s3a://b/c")
     store["s3a://b/c/offsets"] = store["s3a://b/c/commits"] = ["10"]
     Folder("s3://b/out", "error", direct=True).check_stream("s3a://b/c")
@@ -79,13 +77,13 @@ def test_a_folder_in_a_store_is_compared_too(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_stream_does_not_go_on_in_a_folder_that_was_replaced(lake):
     folder, checkpoint = lake([], [0, 1], [0, 1])
-    with pytest.raises(UsageError, match="it was replaced since"):
+    with pytest.raises(UsageError, match="the folder was replaced since"):
         folder.check_stream(checkpoint)
 
 
 def test_a_batch_is_not_added_to_what_a_stream_wrote_where_no_spark_would_read_it(lake, tmp_path):
     lake([0], [0], [0])
-    with pytest.raises(UsageError, match="reads there only what its log"):
+    with pytest.raises(UsageError, match="reads only the files listed in its log"):
         Folder(str(tmp_path / "out"), "append").check()
     Folder(str(tmp_path / "out"), "overwrite").check()
 
@@ -124,7 +122,7 @@ def test_a_link_stays_and_what_it_leads_to_is_replaced(tmp_path):
     (tmp_path / "disk" / gone).mkdir()
     assert [one.name for one in finalize.find_leftovers(tmp_path / "link").orphans] == [gone]
     assert Folder(str(tmp_path / "link"), "append").recover() == [
-        f"removed {tmp_path}/disk/{gone}, which an export that was killed left"
+        f"removed {tmp_path}/disk/{gone}, left behind by a killed export"
     ]
 
 
@@ -134,7 +132,8 @@ def test_what_may_be_of_a_run_that_lives_is_left_alone(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
     before = sorted(os.listdir(tmp_path))
     assert Folder(str(tmp_path / "out"), "error").recover() == [
-        f"{tmp_path}/{other} is of an export on another machine: if none runs there, it was killed; remove it"
+        f"{tmp_path}/{other} belongs to an export on another machine: if none is running there, it was "
+        "killed; remove the file"
     ]
     assert sorted(os.listdir(tmp_path)) == before, "another run may be just replacing the folder"
 
@@ -144,7 +143,7 @@ def test_an_export_that_lost_its_name_gets_it_back_and_one_that_was_replaced_goe
     (tmp_path / ".out.old" / "part-0").write_text("before")
     folder = Folder(str(tmp_path / "out"), "error")
     assert folder.recover() == [
-        f"{tmp_path}/out is the export of before again: the run that was replacing it was killed"
+        f"{tmp_path}/out has the previous export again, because the run that was replacing it was killed"
     ]
     assert (tmp_path / "out" / "part-0").read_text() == "before"
     (tmp_path / ".out.old").mkdir()
@@ -154,7 +153,7 @@ def test_an_export_that_lost_its_name_gets_it_back_and_one_that_was_replaced_goe
 
 def test_a_mounted_disk_itself_is_refused_before_the_work_not_after_it(tmp_path, monkeypatch):
     monkeypatch.setattr(os.path, "ismount", lambda path: str(path) == str(tmp_path))
-    with pytest.raises(UsageError, match="is mounted, and cannot be renamed: name a folder in it"):
+    with pytest.raises(UsageError, match="which cannot be renamed: use a folder in it"):
         Folder(str(tmp_path), "error").check()
     Folder(str(tmp_path / "in"), "error").check()
     Folder(str(tmp_path), "append").check()
@@ -163,10 +162,15 @@ def test_a_mounted_disk_itself_is_refused_before_the_work_not_after_it(tmp_path,
 @pytest.mark.parametrize(
     ("there", "form", "partition_by", "why"),
     [
-        ("part-0.c000.zstd.parquet", "json", [], "has parquet files, which json files do not fit to"),
+        ("part-0.c000.zstd.parquet", "json", [], "has parquet files, and json files cannot be added"),
         ("part-0.c000.json.gz", "csv", [], "has json files"),
-        ("part-0.snappy.parquet", "parquet", ["date"], "has folders by no column: partition by the same columns"),
-        ("date=1/n=2/part-0.snappy.parquet", "parquet", ["n", "date"], "has folders by date, n: partition by the same"),
+        ("part-0.snappy.parquet", "parquet", ["date"], "is partitioned by no column: partition by the same columns"),
+        (
+            "date=1/n=2/part-0.snappy.parquet",
+            "parquet",
+            ["n", "date"],
+            "is partitioned by date, n: partition by the same",
+        ),
         ("_delta_log/0.json", "parquet", [], "is a Delta table"),
         ("part-0.c000.zstd.parquet", "parquet", [], None),
         ("date=1/n=2/part-0.snappy.parquet", "parquet", ["date", "n"], None),

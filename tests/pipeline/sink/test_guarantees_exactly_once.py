@@ -63,7 +63,7 @@ def test_rows_that_were_mixed_are_refused_and_nothing_is_lost(spark, topics):
         provenance(source(spark, topics, topic)).orderBy("sourceOffset").coalesce(1),
         provenance(source(spark, topics, topic, maxRecordsPerPartition="500")),
     ):
-        with pytest.raises(Exception, match="more than one task, or not in order") as found:
+        with pytest.raises(Exception, match="more than one task, or were out of order") as found:
             copy(mixed, topics, f"mixed-{id(mixed)}", target)
         assert "OutOfOrder" not in str(told(found.value))
 
@@ -115,7 +115,7 @@ def test_positions_are_where_a_new_start_begins_and_what_is_gone_is_told(topics)
     zero, one = TopicPartition(topic, 0), TopicPartition(topic, 1)
     ends = {zero: 10, one: 0}
     with Log(sealed) as log:
-        with pytest.raises(Expired, match="has no saved progress any more"):
+        with pytest.raises(Expired, match="no longer has saved progress"):
             begin(log, "start", {zero: 4, one: 0}, ends, targets={topic: target}, resumed=True)
         first = begin(log, "start", {zero: 4, one: 0}, ends, targets={topic: target})
         assert first == {zero: 4, one: 0}
@@ -185,9 +185,9 @@ def test_a_checkpoint_refuses_a_topic_that_was_made_anew_and_another_cluster(spa
     # the same name in another cluster
     topics.run(lambda client: create(client, topic))
     topics.values(topic, 20)
-    with pytest.raises(Exception, match="the checkpoint is of cluster") as found:
+    with pytest.raises(Exception, match="the checkpoint belongs to cluster") as found:
         available(stream(spark, topics.bootstrap, topic), tmp_path / "c", [])
-    assert str(told(found.value)).startswith("the checkpoint is of cluster")
+    assert str(told(found.value)).startswith("the checkpoint belongs to cluster")
 
     # the same name made anew, with more in it than before
     from tests.pipeline.source.test_stream import delete

@@ -130,7 +130,7 @@ def test_a_task_does_not_fail_by_a_client_of_an_earlier_one_that_does_not_end_in
             pass
     assert [kept[2] for kept in kept_client._kept] == [second]
     assert not first._thread.is_alive()
-    assert "kcli: the client of an earlier task did not end in order: OSError" in capfd.readouterr().err
+    assert "kcli: the client of an earlier task did not close cleanly: OSError" in capfd.readouterr().err
 
 
 def test_bad_records_of_the_next_range_are_sent_over_the_same_connections(

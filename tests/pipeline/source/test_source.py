@@ -194,7 +194,7 @@ def test_a_log_that_ends_before_the_range_is_no_data_loss_but_another_log(spark,
     sandbox.faults.logs.recreate(topic)
     topics.values(topic, 5)
     sentence, _ = fails(lambda: frame)
-    assert "ends at 5, and offsets up to 90 were to be read: the topic was deleted and recreated" in sentence
+    assert "ends at 5, but offsets up to 90 were requested: the topic was deleted and recreated" in sentence
 
 
 def test_json_becomes_typed_columns_and_an_error_or_null_where_it_does_not_fit(spark, topics):
@@ -280,7 +280,7 @@ def test_a_frame_reads_the_range_that_its_first_query_saw(spark, topics):
     [
         ({"startingOffset": "earliest"}, "unknown option startingoffset; did you mean startingOffsets"),
         ({"startingOffsets": "latest"}, "option startingOffsets latest: a batch would be empty"),
-        ({"endingOffsets": "earliest"}, "option endingOffsets: earliest (-2) is no end"),
+        ({"endingOffsets": "earliest"}, "option endingOffsets: a batch cannot end at earliest (-2)"),
         ({"assign": '{"a":[0]}'}, "exactly one of the options subscribe, subscribePattern and assign"),
         (
             {"kafka__auto__offset__reset": "latest"},
@@ -288,8 +288,8 @@ def test_a_frame_reads_the_range_that_its_first_query_saw(spark, topics):
         ),
         ({"kafka__fetch__min__byte": "1"}, "unknown property fetch.min.byte"),
         ({"columns": "key,vlaue"}, "unknown column vlaue; did you mean value"),
-        ({"valueFormat": "json"}, "option valueFormat json takes valueSchema"),
-        ({"startingOffsets": '{"other":{"0":1}}'}, "it names every partition, each once"),
+        ({"valueFormat": "json"}, "option valueFormat json requires valueSchema"),
+        ({"startingOffsets": '{"other":{"0":1}}'}, "must name every partition exactly once"),
     ],
 )
 def test_what_makes_no_sense_is_one_sentence(spark, topics, options, sentence):

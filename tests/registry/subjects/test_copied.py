@@ -80,7 +80,7 @@ def test_a_strategy_without_schemas_to_move_is_refused(clusters: tuple[SandboxTh
     for words in ([], ["--schemas", "keep"]):
         done = inside("copy", "a", "b", "-b", clusters[0].bootstrap, "--value-subject", "record", *words)
         assert done.code == 2
-        assert "--value-subject and --key-subject go with --schemas register or fail" in done.err
+        assert "--value-subject and --key-subject require --schemas register or fail" in done.err
 
 
 def test_two_strategies_are_refused_unless_the_line_says_which(clusters: tuple[SandboxThread, SandboxThread]) -> None:
@@ -92,8 +92,8 @@ def test_two_strategies_are_refused_unless_the_line_says_which(clusters: tuple[S
     )  # fmt: skip
     done = inside(*line)
     assert done.code == 2
-    assert "SRC finds subjects of keys by topic, DST by record: say which is meant, --key-subject topic" in done.err
-    assert "say which is meant" not in inside(*line, "--key-subject", "record").err
+    assert "SRC finds subjects of keys by topic, DST by record: choose one, such as --key-subject topic" in done.err
+    assert "choose one, such as" not in inside(*line, "--key-subject", "record").err
 
 
 def test_a_later_message_of_protobuf_has_the_topic_of_the_copy_in_its_subject(

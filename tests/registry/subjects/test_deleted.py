@@ -43,8 +43,8 @@ def test_what_is_soft_deleted_may_be_deleted_for_good(code: int, tmp_path: Path)
     [
         ("versions", refusal(403, 40301), 5, "does not allow it"),
         ("versions", refusal(500, 50001), 5, "the registry's store failed"),
-        ("versions", HTML, 1, "has no such request (HTTP 404)"),
-        ("versions", raw(b"{}"), 1, "is not what was asked for"),
+        ("versions", HTML, 1, "does not support this request (HTTP 404)"),
+        ("versions", raw(b"{}"), 1, "unexpected response"),
         ("references", refusal(403, 40301), 5, "does not allow it"),
         ("references", refusal(500, 50001), 5, "the registry's store failed"),
     ],

@@ -79,4 +79,4 @@ def test_an_association_that_is_not_answered_only_loses_the_subject(broker: Shel
 def test_encode_has_no_topic(ours: Commands) -> None:
     for spec in ("topic", "topic@2", "topic#shop.Order"):
         done = ours.run("encode", ours.file("one", LINE), "--value-schema", spec, code=2)
-        assert "a payload is of no topic; name the SUBJECT" in done.err
+        assert "a payload has no topic; give the SUBJECT" in done.err

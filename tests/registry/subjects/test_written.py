@@ -112,18 +112,21 @@ def test_a_name_is_the_subject_itself(place: Commands, broker: Shell, name: Name
     [
         (["--value-subject", ""], "--value-subject is empty"),
         (["--value-subject", "record", "--value-schema", "topic"], "write topic#NAME, or file:PATH"),
-        (["--value-subject", "record", "--value-schema", "id:7"], "--value-subject goes with --value-schema file:PATH"),
-        (["--value-subject", "record", "--value-schema", "orders-value"], "--value-subject goes with --value-schema"),
-        (["--key-subject", "record"], "--key-subject goes with --key-schema file:PATH or topic"),
+        (["--value-subject", "record", "--value-schema", "id:7"], "--value-subject requires --value-schema file:PATH"),
+        (["--value-subject", "record", "--value-schema", "orders-value"], "--value-subject requires --value-schema"),
+        (["--key-subject", "record"], "--key-subject requires --key-schema file:PATH or topic"),
         (
             ["--value-subject", "record", "--value-schema", "from-record", "--input", "json"],
-            "--schema-in and --value-s",
+            "--schema-in or --value-s",
         ),
         (
             ["--value-subject", "record", "--value-schema", "file:UNION"],
-            "the strategy record takes a schema with a nam",
+            "the strategy record needs",
         ),
-        (["-X", "value.subject.name.strategy=com.acme.Own"], "value.subject.name.strategy is one of topic, record, "),
+        (
+            ["-X", "value.subject.name.strategy=com.acme.Own"],
+            "value.subject.name.strategy must be one of topic, record, ",
+        ),
     ],
 )
 def test_what_leaves_the_subject_open_is_refused(words: list[str], says: str, tmp_path: Path, broker: Shell) -> None:
@@ -143,8 +146,8 @@ def test_what_leaves_the_subject_open_is_refused(words: list[str], says: str, tm
 @each(
     ("words", "says"),
     [
-        (["--value-subject", "record"], "--value-subject goes with --value-schema or --key-schema"),
-        (["--value-subject", "record", "--value-schema", "file:order.avsc"], "and with --schema-registry"),
+        (["--value-subject", "record"], "--value-subject requires --value-schema or --key-schema"),
+        (["--value-subject", "record", "--value-schema", "file:order.avsc"], "--schema-registry"),
     ],
 )
 def test_a_strategy_needs_a_schema_and_a_registry(words: list[str], says: str, tmp_path: Path, broker: Shell) -> None:

@@ -45,7 +45,7 @@ async def test_B3_a_number_left_out_is_found() -> None:
         await peer.ask(HELLO)
         peer._session._next_id = 5
         await peer.ask(HELLO)
-        assert sandbox.violations == ["broker 1: request 5 after request 0 (B3)"]
+        assert sandbox.violations == ["broker 1: request 5 after request 0"]
         peer._session._next_id = 6
         peer._session._next_id = 0x7FFFFFFF
         await peer.ask(HELLO)
@@ -67,15 +67,15 @@ async def test_B7_more_than_five_in_flight_are_found_for_kcli_only(name: str, fo
                 size = int.from_bytes(await peer.reader.readexactly(4), "big")
                 await peer.reader.readexactly(size)
         assert len(sandbox.violations) == found
-        assert all("6 Produce requests in flight (B7)" in one for one in sandbox.violations)
+        assert all("6 Produce requests in flight" in one for one in sandbox.violations)
 
 
 @pytest.mark.parametrize(
     ("batches", "says"),
     [
-        ([records(3)], "sequence 3 instead of 0 (D24)"),
+        ([records(3)], "sequence 3 instead of 0"),
         ([records(0), records(1), records(2, 1)], None),  # refused by the broker: an error, and nothing was stored
-        ([records(0), records(0, value=b"w")], "sequence 0 came again with other bytes (D19)"),
+        ([records(0), records(0, value=b"w")], "sequence 0 was sent again with different bytes"),
     ],
 )
 async def test_D19_D24_sequences_are_followed_per_producer_epoch_and_partition(
@@ -106,7 +106,7 @@ async def test_C4_records_for_a_broker_that_never_led_are_found() -> None:
         assert (await old.produce(batch(1))).error_code == 6
         assert sandbox.violations == [], "it led before, and not everybody has heard"
         assert (await other.produce(batch(1))).error_code == 6
-        assert sandbox.violations == ["broker 2: records for t[0], which this broker has never led (C4)"]
+        assert sandbox.violations == ["broker 2: records for t[0], which this broker has never led"]
 
 
 async def join(peer: Peer, member: str, metadata: bytes = b"") -> Any:

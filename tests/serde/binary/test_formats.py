@@ -396,5 +396,5 @@ def test_topics_of_mirror_maker(topic: str, key: bytes, value: bytes, shown: Any
     ((shown_key, found),) = decoded("mm2", [(key, value)], topic)
     assert found == shown
     assert len(shown_key) >= 2
-    with pytest.raises(Unreadable, match="no topic of MirrorMaker"):
+    with pytest.raises(Unreadable, match="not a topic of MirrorMaker"):
         FormatDecoder("value", "mm2")._read(value, key, "orders")

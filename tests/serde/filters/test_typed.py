@@ -148,9 +148,9 @@ async def test_decimals_are_compared_exactly(condition: str, kept: list[int]) ->
 @each(
     ("condition", "says"),
     [
-        ("value.at > 1700000000000", "value.at is a text by its schema, and 1700000000000 is a number"),
+        ("value.at > 1700000000000", "value.at is a text by its schema, but 1700000000000 is a number"),
         ("value.state == 'GONE'", "value.state is never 'GONE' by its schema; it is one of NEW, PAID"),
-        ("value.n == 'x'", "value.n is a number by its schema, and 'x' is a text"),
+        ("value.n == 'x'", "value.n is a number by its schema, but 'x' is a text"),
         ("value.nn == 1", "value.nn is not in any of the first 2 records; did you mean n?"),
     ],
 )
@@ -169,7 +169,7 @@ async def test_only_a_closed_enum_is_never_a_number() -> None:
         "value.state is never 'GONE' by its schema; it is one of NEW, PAID"
     ]
     closed = Schema(kind=PROTOBUF, text='syntax = "proto2"; enum E { A = 0; } message M { optional E e = 1; }', id=1)
-    assert (await rows(closed, "value.e == 5", b"\0"))[1] == ["value.e is a text by its schema, and 5 is a number"]
+    assert (await rows(closed, "value.e == 5", b"\0"))[1] == ["value.e is a text by its schema, but 5 is a number"]
 
 
 async def test_values_whose_types_are_those_of_their_json_need_no_plans() -> None:

@@ -72,7 +72,7 @@ def test_messages_and_required_fields() -> None:
     assert types(required, "message M {}", "proto2") == [("REQUIRED_FIELD_REMOVED", "/M/1")]
     moved = ProtobufSchema('syntax = "proto3"; package q; message M { string a = 1; }')
     package, kind = incompatibilities(moved, ProtobufSchema('syntax = "proto3"; message M { int32 a = 1; }'))
-    assert (package.type, package.message) == ("PACKAGE_CHANGED", "the package is q, and was none")
+    assert (package.type, package.message) == ("PACKAGE_CHANGED", "the package is q, but was none")
     assert kind.message == "the field a is string, and was int32"
     nested = ['syntax = "proto3"; message M { message I { int32 a = 1; } }']
     nested.append(nested[0].replace("message M", "package q; message M"))

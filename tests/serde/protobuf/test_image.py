@@ -63,9 +63,9 @@ def test_an_import_of_an_image_is_not_the_file_itself(tmp_path: Path) -> None:
 @each(
     ("data", "reason"),
     [
-        (b"", "it has no file that declares a message"),
+        (b"", "no file in it declares a message"),
         (b"\x0a\5abc", "the payload ends in the middle of a value"),
-        (b"syntax = 3;", "is no descriptor set"),
+        (b"syntax = 3;", "not a descriptor set"),
     ],
 )
 def test_what_is_no_set_is_refused(data: bytes, reason: str) -> None:

@@ -144,7 +144,7 @@ def test_the_doc_of_a_rule_says_why() -> None:
         ("message.id", "the rule r is neither true nor false: message.id"),
         ("message.mail > 1", "the rule r cannot be evaluated: found no matching overload"),
         ("x == 2", "the rule r cannot be evaluated: undeclared reference to 'x'"),
-        ("message.mark.matches('(')", "the rule r cannot be evaluated: ( is no regular expression: missing )"),
+        ("message.mark.matches('(')", "the rule r cannot be evaluated: ( is not a regular expression: missing )"),
         ("1 / 0 == 1", "the rule r cannot be evaluated: modulus or divide by zero"),
     ],
 )
@@ -159,10 +159,10 @@ def test_what_cannot_be_evaluated_is_not_written(expression: str, says: str, cap
 @pytest.mark.parametrize(
     ("expression", "says"),
     [
-        ("message.total >", "the rule r (CEL) of orders-value version 3 is no expression: message.total >"),
+        ("message.total >", "the rule r (CEL) of orders-value version 3 is not a valid expression: message.total >"),
         ("decimals.ge(message.total, 1)", "calls ge, which kcli does not have"),
         ("foo(1)", "calls foo, which kcli does not have"),
-        ("(" * 5000, "is no expression"),
+        ("(" * 5000, "is not a valid expression"),
         ("1 == 1 || " * 2000 + "true", "is longer than 16,384 characters"),
     ],
 )

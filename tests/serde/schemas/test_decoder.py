@@ -131,7 +131,7 @@ async def test_a_key_has_a_header_of_its_own() -> None:
 
 async def test_a_registry_without_guids_is_not_asked_for_each_value_that_begins_with_1() -> None:
     shelf = Shelf(SHELF)
-    shelf.guid_error = KcliError("the registry has no such request")
+    shelf.guid_error = KcliError("the registry does not support this request")
     values = [b"\1" + n.to_bytes(16, "big") for n in range(10 * GUESSES)]
     made = await decoder(shelf).batch(batch_of(*values, framed(7)), "t", 0)
     assert len(shelf.guids) <= GUESSES
@@ -260,9 +260,9 @@ async def test_where_the_answer_decides_a_registry_that_gives_none_ends_the_run(
     made = await decoding.batch(batch_of(framed(7), framed(5)), "t", 0)
     assert [record.value for record in made] == [SHOWN, framed(5)]
     assert decoding.fields[0].undecoded.reasons == {"there is no schema 5": 1}
-    shelf.guid_error = KcliError("it has no such request")
+    shelf.guid_error = KcliError("it does not support this request")
     await decoding.batch(batch_of(b"\1" + bytes(16) + PAYLOAD), "t", 0)
-    shelf.guid_error = AuthError("it wants credentials")
+    shelf.guid_error = AuthError("it requires credentials")
     with pytest.raises(KcliError, match="credentials"):
         await decoding.batch(batch_of(b"\1" + bytes(15) + b"\1" + PAYLOAD), "t", 0)
 

@@ -124,7 +124,7 @@ async def no_message(message: str, commit: str) -> Schema:
     raise SchemaNotFound("no folder")
 
 
-@each(("id", "named", "says"), [(3, OLD, "schema 3 is PROTOBUF, and schema 1 is AVRO"),
+@each(("id", "named", "says"), [(3, OLD, "schema 3 is PROTOBUF, but schema 1 is AVRO"),
                                 (1, Schema(text='"int"'), "has int where the writer's has Order")])  # fmt: skip
 async def test_a_schema_that_cannot_read_what_was_written_says_why(id: int, named: Schema, says: str) -> None:
     _, decoder = await decoded(named, framed(id, PAID))

@@ -176,7 +176,7 @@ async def test_an_acl_is_added_for_the_resource_of_a_row(sandbox: SandboxThread)
         await pilot.press("a", "N")
         await shows(pilot, "principal: missing")
         await fill(pilot, principal="zoe", operation="reed")
-        await shows(pilot, "operation: for a topic it is read")
+        await shows(pilot, "operation: expected one of read")
         await fill(pilot, operation="write", permission="deny", host="10.0.0.9")
         text = await shows(pilot, "1 of 1 would change")
         command = (
@@ -238,7 +238,7 @@ async def test_marked_quotas_are_removed_and_another_is_set(sandbox: SandboxThre
         await confirmed(pilot, "2 quotas", "2 done")
         assert await quotas(sandbox) == {EVERY: {"connection_creation_rate": 20.0}}
         await pilot.press("escape", "u", "a", "+")
-        await shows(pilot, "whose quota is it?")
+        await shows(pilot, "enter at least one of them")
         await fill(pilot, user="bob", quota="consumer_byte_rate", limit="5MiB/s")
         await shows(pilot, "1 of 1 would change")
         await confirmed(pilot, "bob", "1 done")

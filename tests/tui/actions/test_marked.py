@@ -197,7 +197,7 @@ async def test_a_reset_waits_until_the_members_have_left(world: World, monkeypat
             await pilot.press("r")
             await shows(pilot, "Type billing to do it once Empty:")
             await confirm(pilot, "billing")
-            await shows(pilot, "waiting; escape: no reset. billing: the group is")
+            await shows(pilot, "waiting; escape cancels the reset. billing: the group is")
             await pilot.pause(0.5)
             assert await world.committed() == {0: 40, 1: 40}
         await shows(pilot, "2 reset")
@@ -216,7 +216,7 @@ async def test_a_reset_that_waits_is_not_made_once_its_dialog_is_closed(
             await pilot.press("r")
             await shows(pilot, "once Empty:")
             await confirm(pilot, "billing")
-            await shows(pilot, "waiting; escape: no reset.")
+            await shows(pilot, "waiting; escape cancels the reset.")
             await pilot.press("escape")
             await until(pilot, lambda: not isinstance(pilot.app.screen, Reset))
         await pilot.pause(0.5)

@@ -115,7 +115,7 @@ def test_the_form_says_value_default_unit_and_documentation() -> None:
     assert said.startswith("now 60000 (1m00s), set by topic; without it 604800000 (7d00h). Takes long, also as 3d")
     assert said.endswith("How long.")
     assert "1GiB" in about(CONFIGS, "segment.bytes")
-    assert about(CONFIGS, "retnetion.ms=1") == "there is no config retnetion.ms; did you mean retention.ms?"
+    assert about(CONFIGS, "retnetion.ms=1") == "unknown config retnetion.ms; did you mean retention.ms?"
     assert about(CONFIGS, "") == "set now: retention.ms=60000 (1m00s)  cleanup.policy=compact"
     assert about(CONFIGS, "segm").startswith("such as: segment.bytes=1073741824 (1.0 GiB)")
     assert "secret" in about(CONFIGS, "password")

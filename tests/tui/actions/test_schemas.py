@@ -32,7 +32,7 @@ async def test_no_change_of_a_folder_is_planned(change: Any, tmp_path: Path) -> 
     registry = OpenRegistry(RegistrySettings(folder=str(tmp_path), kind="file"))
     assert await registry.client.versions("orders-value") == [1]
     try:
-        with pytest.raises(UsageError, match="is a folder, which kcli only reads"):
+        with pytest.raises(UsageError, match="is a folder, which kcli can only read"):
             await change.plan(registry, {"level": "FULL"})
     finally:
         await registry.close()

@@ -130,7 +130,7 @@ async def test_a_record_before_that_is_under_way_is_a_reason_to_wait(world: Worl
         await pilot.press("ctrl+s")
         await shows(pilot, "sending …")
         await pilot.press("ctrl+s")
-        await shows(pilot, "the record before is under way: send this one when its outcome is known")
+        await shows(pilot, "the previous record is still being sent: send this one when its outcome is known")
         answered.set()
         await shows(pilot, "1 sent")
 

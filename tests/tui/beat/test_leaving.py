@@ -62,7 +62,7 @@ async def on_mount(self):
     self.run_worker(asyncio.sleep(600), group=CHANGES)
 Dashboard.on_mount = on_mount
 """
-SAID = b"A change was under way: how it ended is not known."
+SAID = b"A change was in progress: its outcome is unknown."
 RUN = "import sys\nfrom kcli.cli.main import main\nsys.exit(main())\n"
 
 

@@ -86,7 +86,7 @@ async def test_what_is_no_place_is_said_and_nothing_moves(world: World) -> None:
         await visit(pilot, "records orders")
         await shows(pilot, "order 199")
         await seek(pilot, "at", "yesterdayish")
-        await shows(pilot, "one place, such as 4711")
+        await shows(pilot, "expected a single position")
         assert isinstance(pilot.app.screen, Seek)
 
 

@@ -104,7 +104,9 @@ async def test_json_that_is_broken_is_not_sent_and_comes_back_as_it_was_valid(wo
         await pilot.pause()
         valid = area.text
         area.text = valid.replace(",", "")
-        await shows(pilot, "✖ no JSON: Expecting ',' delimiter (line 3, column 3) (ctrl+r: as it was valid)")
+        await shows(
+            pilot, "✖ no JSON: Expecting ',' delimiter (line 3, column 3) (ctrl+r restores the last valid value)"
+        )
         await pilot.press("ctrl+s")
         await until(pilot, lambda: area.cursor_location == (2, 2))
         assert "sent;" not in seen(pilot)
@@ -184,7 +186,7 @@ async def test_an_edited_record_is_not_sent_twice_by_one_key_too_many(world: Wor
         await pilot.press("ctrl+s")
         await shows(pilot, "1 sent")
         await pilot.press("ctrl+s")
-        await shows(pilot, "this record was sent already")
+        await shows(pilot, "this record was already sent")
         assert await values(world) == ['{"id": 7}', '{"id": 8}']
         await pilot.press("ctrl+s")
         await shows(pilot, "2 sent")

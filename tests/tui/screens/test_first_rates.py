@@ -94,7 +94,7 @@ async def test_groups_topics_and_the_plot_of_a_topic_have_rates_from_one_answer(
         assert 8.0 < (rates["orders"] or 0.0) < 12.0
         assert rates["old"] is None, "no record of the last minute says how fast it is written to"
         page = await visit(pilot, "topic orders")
-        await shows(pilot, "written a second  now")
+        await shows(pilot, "written per second  now")
         points = page.query_one(Plot).chart.points
         assert len(points) == 4
         assert all(8.0 < (rate or 0.0) < 12.0 for _, rate in points)
@@ -151,7 +151,7 @@ async def test_the_plot_of_a_topic_goes_on_after_an_answer_without_an_end(sandbo
     async with board.run_test(size=(140, 40)) as pilot:
         page = await visit(pilot, "topic orders")
         assert isinstance(page, Topic)
-        await shows(pilot, "written a second  now")
+        await shows(pilot, "written per second  now")
         before = page.query_one(Plot).chart.points
         page._end = None  # as an answer leaves it in which a partition has no end
         clock.now += 5.0

@@ -116,10 +116,10 @@ def spelled(options: AddOptions) -> list[Acl]:
         raise UsageError("missing principal: --allow PRINCIPAL or --deny PRINCIPAL, such as --allow User:bob")
     for permission, names, hosts in permissions:
         if hosts and not names:
-            raise UsageError(f"--{permission}-host goes with --{permission}")
+            raise UsageError(f"--{permission}-host requires --{permission}")
     if has_need(options):
         if options.deny:
-            raise UsageError("--producer and --consumer are for --allow")
+            raise UsageError("--producer and --consumer work only with --allow")
         return needed(options, who, options.pattern)
     if not named:
         raise UsageError(

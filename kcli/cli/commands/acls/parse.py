@@ -131,7 +131,7 @@ def operations(options: ResourceOptions) -> list[str]:
         if name not in OPERATIONS:
             from kcli.text.suggest import did_you_mean
 
-            raise UsageError(f"--operation {name}: it is {', '.join(OPERATIONS)}{did_you_mean(name, OPERATIONS)}")
+            raise UsageError(f"--operation {name}: expected {', '.join(OPERATIONS)}{did_you_mean(name, OPERATIONS)}")
     return names
 
 
@@ -143,10 +143,10 @@ def spoken(words: list[str], verb: str) -> tuple[str, str, str]:
         raise UsageError(f"missing arguments: kcli acls {verb} OPERATION RESOURCE NAME, such as write topic orders")
     operation, kind = words[0].lower().replace("_", "-"), words[1].lower().replace("_", "-")
     if kind not in KINDS:
-        raise UsageError(f"{words[1]}: a RESOURCE is {', '.join(KINDS)}{did_you_mean(kind, KINDS)}")
+        raise UsageError(f"{words[1]}: unknown resource; expected {', '.join(KINDS)}{did_you_mean(kind, KINDS)}")
     if operation not in POSSIBLE[kind]:
         near = did_you_mean(operation, OPERATIONS)
-        raise UsageError(f"{words[0]} is nothing for a {kind}: {', '.join(POSSIBLE[kind])}{near}")
+        raise UsageError(f"{words[0]} is not a valid operation for a {kind}; valid: {', '.join(POSSIBLE[kind])}{near}")
     if kind == "cluster" and len(words) == 2:
         return operation, kind, CLUSTER
     if len(words) == 2:
@@ -183,14 +183,14 @@ def has_filter(options: FilterOptions) -> bool:
 def has_need(options: NeedOptions) -> bool:
     """Whether a line has --producer or --consumer. Raises UsageError for --idempotent alone."""
     if options.idempotent and not options.producer:
-        raise UsageError("--idempotent goes with --producer")
+        raise UsageError("--idempotent requires --producer")
     return options.producer or options.consumer
 
 
 def needed(options: NeedOptions, who: Who, pattern: str | None) -> list[Acl]:
     """The ACLs that --producer and --consumer stand for. Raises UsageError."""
     if options.operations:
-        raise UsageError("--producer and --consumer name the operations; remove --operation")
+        raise UsageError("--producer and --consumer imply the operations; remove --operation")
     named = resources(options)
     kinds = {kind for kind, _ in named}
     if "topic" not in kinds:
@@ -221,23 +221,27 @@ def checked(acl: Acl, *, known: bool = False) -> Acl:
     """The ACL, if it can be one; one that is `known` was taken by a broker before. Raises UsageError with what to say
     instead."""
     if acl.kind not in KINDS:
-        raise UsageError(f"{acl.kind}: ACLs are of {', '.join(KINDS)}")
+        raise UsageError(f"{acl.kind}: ACLs apply to {', '.join(KINDS)}")
     if acl.operation != "all" and acl.operation not in POSSIBLE[acl.kind]:
-        raise UsageError(f"{acl.operation} is nothing for a {acl.kind}: all, {', '.join(POSSIBLE[acl.kind])}")
+        raise UsageError(
+            f"{acl.operation} is not a valid operation for a {acl.kind}; valid: all, {', '.join(POSSIBLE[acl.kind])}"
+        )
     if acl.pattern not in ("literal", "prefixed") or acl.permission not in ("allow", "deny"):
         raise UsageError(f"an ACL is literal or prefixed, and allows or denies; not {acl.pattern}, {acl.permission}")
     if not acl.name:
-        raise UsageError(f"an ACL of a {acl.kind} wants a name; * is all")
+        raise UsageError(f"an ACL for a {acl.kind} needs a name; * means all")
     if acl.kind == "cluster" and acl.name != CLUSTER:
-        raise UsageError(f"the cluster is called {CLUSTER} in ACLs, not {acl.name}")
+        raise UsageError(f"the cluster must be named {CLUSTER} in ACLs, not {acl.name}")
     if acl.kind == "topic" and not known and "*" in acl.name and acl.name != "*":
-        raise UsageError(f"{acl.name}: * alone is all; for names that begin alike: --pattern prefixed --topic PREFIX")
+        raise UsageError(
+            f"{acl.name}: only * alone means all; for names with the same prefix, use --pattern prefixed --topic PREFIX"
+        )
     if known:
         return acl
     if acl.pattern == "prefixed" and acl.name == "*":
         raise UsageError("* is a literal name; with --pattern prefixed it would mean names that begin with *")
     if acl.host != ANYWHERE and block_of(acl.host, single=True) is None:
         raise UsageError(
-            f"{acl.host}: the host of an ACL is an address such as 10.0.0.7, a block such as 10.1.0.0/16, or *"
+            f"{acl.host}: the host of an ACL must be an address such as 10.0.0.7, a block such as 10.1.0.0/16, or *"
         )
     return acl._replace(host=client_address(acl.host))

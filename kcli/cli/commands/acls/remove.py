@@ -55,7 +55,7 @@ def remove(options: RemoveOptions) -> int:
     if exact is None and not has_filter(options) and not options.all:
         raise UsageError("missing filter: --principal, --topic, …; --all removes every ACL of the cluster")
     if options.all and (has_filter(options) or exact is not None):
-        raise UsageError("--all and filters exclude each other")
+        raise UsageError("--all and filters cannot be combined")
     asked = filters(options, options.pattern, "literal")
 
     async def found(cluster: Cluster) -> tuple[list[Acl], list[Acl]]:
@@ -73,7 +73,7 @@ def _needed_acls(options: RemoveOptions) -> list[Acl] | None:
         return None
     if not options.principals or options.operations or options.permission or options.pattern in ("match", "any"):
         raise UsageError(
-            "--producer and --consumer go with --principal and names, literal or prefixed; they say the operations"
+            "--producer and --consumer require --principal and literal or prefixed names, and imply the operations"
         )
     who = [(principal(name), host, "allow") for name in options.principals for host in options.hosts or ["*"]]
     return needed(options, who, options.pattern)

@@ -83,7 +83,7 @@ def run(options: WhoCanOptions) -> int:
         acls, beside = await asyncio.gather(acls_of(cluster, kind, name), authorizer(cluster))
         if any(block_of(acl.host) is not None for acl in acls) and not await takes_blocks(cluster):
             acls = [acl for acl in acls if block_of(acl.host) is None]
-            say(options, "ACLs for blocks of addresses have no effect: this cluster compares hosts with addresses only")
+            say(options, "ACLs for blocks of addresses have no effect: this cluster only matches single addresses")
         if who is None:
             answers = verdicts(acls, operation)
         else:
@@ -109,9 +109,9 @@ def _remarks(acls: list[Acl], beside: Authorizer, who: str | None) -> list[str]:
     remarks = []
     if beside.super_users is None:
         them = "super users" if who is None else f"{who}, if it is a super user,"
-        remarks.append(f"{them} may do anything whatever the ACLs say; the broker does not list super users")
+        remarks.append(f"{them} may do anything regardless of ACLs; the broker does not list super users")
     if beside.everyone is None and not acls:
-        remarks.append(f"no ACL covers it: then {WITHOUT} decides, which the broker does not report")
+        remarks.append(f"no ACL covers it: {WITHOUT} decides, but the broker does not report it")
     return remarks
 
 
@@ -121,5 +121,5 @@ def _asked(options: WhoCanOptions) -> tuple[str, str, str]:
     if not named and not asked:
         return spoken(options.words, "who-can")
     if options.words or len(named) != 1 or len(asked) != 1:
-        raise UsageError("name one operation and one resource: --operation write --topic orders, or write topic orders")
+        raise UsageError("give one operation and one resource: --operation write --topic orders, or write topic orders")
     return spoken([asked[0], *named[0]], "who-can")

@@ -68,7 +68,7 @@ def export(options: ExportOptions) -> int:
             near = did_you_mean(name, SECTIONS) or f"; known: {', '.join(SECTIONS)}"
             raise UsageError(f"--only {name}: unknown section{near}")
     if options.match:
-        say(options, f"--match is an argument now: kcli export {quote(options.match[0])}")
+        say(options, f"--match was replaced by an argument: kcli export {quote(options.match[0])}")
     names = Names([*options.words, *options.match], literal=options.literal)
     exported = run_to_end(_read(Connection(options), options, names, only))
     empty = len(exported.document) == 1  # its schema
@@ -103,7 +103,7 @@ def _print(text: str) -> None:
 async def _read(connection: Connection, options: ExportOptions, names: Names, only: list[str]) -> Export:
     async with both(options)(connection, connection.client()) as (cluster, registry):
         if registry is None and options.only and "schemas" in only:
-            raise UsageError("--only schemas: no registry is named; add --schema-registry URL")
+            raise UsageError("--only schemas: no registry is set; add --schema-registry URL")
         exported = Export(cluster, names=names, internal=options.internal, registry=registry)
         await exported.read(only)
         return exported

@@ -52,4 +52,4 @@ def remark(options: QuietOptions, plan: ClusterPlan) -> None:
     for warning in dict.fromkeys(plan.secrets.warnings):
         say(options, warning)
     if plan.kept:
-        say(options, f"{plural(plan.kept, 'resource')} declared absent kept; --prune removes them")
+        say(options, f"not removed: {plural(plan.kept, 'resource')} declared absent; --prune removes them")

@@ -9,5 +9,5 @@ def broker_ids(words: list[str], flag: str = "") -> set[int]:
     """The broker ids that words, or the values of an option, name. Raises UsageError."""
     for word in words:
         if not word.isdecimal():
-            raise UsageError(f"{f'{flag} {word}'.lstrip()}: a broker is named by its id, such as 1")
+            raise UsageError(f"{f'{flag} {word}'.lstrip()}: expected the id of a broker, such as 1")
     return set(map(int, words))

@@ -29,7 +29,7 @@ async def join(line: CommandLine, stop: Stop) -> int:
     from kcli.client import Client
 
     if not line.words:
-        raise Fatal("Failed to subscribe to 0 topics: name some behind -G GROUP")
+        raise Fatal("Failed to subscribe to 0 topics: name topics after -G GROUP")
     sink = Sink(stop=stop)
     try:
         async with Client(line.settings.client(), registry=line.registry) as client:

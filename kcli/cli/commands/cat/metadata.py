@@ -48,7 +48,7 @@ async def _ask(line: CommandLine, client: Client) -> tuple[Node, MetadataRespons
     for node in await client.cluster.nodes():
         if node.id == broker.node_id:
             return node, answer
-    raise KcliError(f"broker {broker.node_id} answers, and is none of those that the cluster names")
+    raise KcliError(f"broker {broker.node_id} answered, but the cluster's metadata does not list it")
 
 
 def _text(line: CommandLine, by: Node, metadata: MetadataResponse) -> bytes:

@@ -52,7 +52,7 @@ async def produce(line: CommandLine, stop: Stop) -> int:
         finally:
             await producer.close(0)
     if stop.asked and settings.transactional_id is None:
-        what = "not all of what was read was acknowledged" if sending.failed else "all input read before was sent"
+        what = "some records read before it failed" if sending.failed else "all input read before it was sent"
         say(line.verbosity, 1, f"Interrupted: {what}")
     return sending.exit_code()
 
@@ -65,7 +65,7 @@ async def _end_transaction(line: CommandLine, producer: Producer, stop: Stop) ->
             async with asyncio.timeout(GRACE):
                 await producer.abort()
         except TimeoutError:
-            raise Fatal("No answer to the abort: the coordinator aborts after transaction.timeout.ms") from None
+            raise Fatal("No response to the abort: the coordinator aborts after transaction.timeout.ms") from None
         return
     say(line.verbosity, 1, "Committing transaction")
     ending = asyncio.ensure_future(producer.commit())

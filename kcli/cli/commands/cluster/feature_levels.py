@@ -108,12 +108,12 @@ def _levels(words: list[str], *, highest: bool = False) -> dict[str, int | None]
             level = str(known)
         elif equals and not (level.isascii() and level.isdecimal() and int(level) < 1 << 15):
             what = ", or a name such as 4.4-IV2" if name == METADATA_VERSION else ""
-            raise UsageError(f"{word}: a level is a whole number{what}; 0 switches the feature off")
+            raise UsageError(f"{word}: a level must be a whole number{what}; 0 switches the feature off")
         if name in levels:
-            raise UsageError(f"{name} is named twice")
+            raise UsageError(f"{name} is given twice")
         levels[name] = int(level) if equals else None
     if not levels and not highest:
-        raise UsageError("name features with their levels: FEATURE=LEVEL")
+        raise UsageError("missing argument: features with their levels, FEATURE=LEVEL")
     return levels
 
 

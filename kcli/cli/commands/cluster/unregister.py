@@ -63,7 +63,7 @@ def unregister(options: UnregisterOptions) -> int:
     from kcli.cli.commands.brokers.ids import broker_ids
 
     if options.bootstrap_controller and not options.controller:
-        raise UsageError("--bootstrap-controller goes with --controller: controllers do not count a broker's replicas")
+        raise UsageError("--bootstrap-controller requires --controller: controllers do not count a broker's replicas")
     noun = "controller" if options.controller else "broker"
     ids = sorted(broker_ids(words_of(options, noun)))
     plan = plan_unregister_controllers if options.controller else plan_unregister

@@ -108,10 +108,10 @@ def add(options: AddOptions) -> int:
     def find(known: list[Controller]) -> Controller:
         there = next((controller for controller in known if controller.node == node), None)
         if there is not None and there.voter:
-            raise KcliError(f"controller {node} votes already")
+            raise KcliError(f"controller {node} is already a voter")
         if there is None and directory == NO_ID:
             raise KcliError(
-                f"controller {node} does not fetch from the leader yet: start it, or name the id of its metadata "
+                f"controller {node} does not fetch from the leader yet: start it, or add the id of its metadata "
                 f"directory: {node}@{place.host}:{place.port}:DIRECTORY"
             )
         name = options.listener or next((name for controller in known for name, _ in controller.listeners), LISTENER)
@@ -139,9 +139,9 @@ def remove(options: RemoveOptions) -> int:
         there = [controller for controller in there if directory in (NO_ID, controller.directory)]
         if not there:
             others = ", ".join(str(controller.node) for controller in known if controller.voter)
-            raise KcliError(f"no controller {node} with that directory votes; those that vote are {others}")
+            raise KcliError(f"no voter {node} has that directory; the voters are {others}")
         if sum(controller.voter for controller in known) == 1:
-            raise KcliError(f"controller {node} is the only one that votes")
+            raise KcliError(f"controller {node} is the only voter")
         return there[0]
 
     return _change(options, REMOVE, find, adds=False)
@@ -160,7 +160,7 @@ def _change(options: ChangeOptions, shape: Shape, find: Callable[[list[Controlle
 
 def _only_word(words: list[str], what: str) -> str:
     if len(words) != 1:
-        raise UsageError(f"name one controller: {what}; the quorum changes by one at a time")
+        raise UsageError(f"give one controller: {what}; the quorum can change only one voter at a time")
     return words[0]
 
 

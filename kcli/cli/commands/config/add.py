@@ -74,25 +74,25 @@ def add(options: AddOptions) -> int:
     if not options.quiet:
         for key in secrets_of(new):
             complain(f"{name}: {key} is plain text in {target}; -X {key}='${{env:NAME}}' writes a reference instead")
-        before = f"; the file before is {target}~" if replaced else ""
+        before = f"; the previous file is {target}~" if replaced else ""
         word = quote(name)
-        use = "it is the default now" if options.default else f"use it with --profile {word} or KCLI_PROFILE={word}"
+        use = "it is now the default" if options.default else f"use it with --profile {word} or KCLI_PROFILE={word}"
         complain(f"{name}{about} written to {target}{before}; {use}")
     return 0
 
 
 def _name(words: list[str]) -> str:
     if len(words) != 1:
-        raise UsageError("config add takes one name: kcli config add NAME -b HOST:PORT")
+        raise UsageError("config add needs one name: kcli config add NAME -b HOST:PORT")
     if not words[0].strip() or not words[0].isprintable():
-        raise UsageError("config add: a profile's name is a printable text")
+        raise UsageError("config add: a profile name must be printable text")
     return words[0]
 
 
 def _new(name: str, options: AddOptions) -> NewProfile:
     """The profile that the options describe. Raises UsageError."""
     if options.read_only and options.protected:
-        raise UsageError("--read-only and --protected exclude each other: --read-only is the stricter one")
+        raise UsageError("--read-only and --protected cannot be combined: --read-only is the stricter one")
     new = NewProfile(name=name, guard="read_only" if options.read_only else "protected" if options.protected else "")
     if options.config_file is not None:
         from kcli.cli.commands.config.importing.foreign import read
@@ -116,7 +116,7 @@ def _new(name: str, options: AddOptions) -> NewProfile:
     anchor(new, os.path.dirname(options.config_file or ""))
     new.broker_map = dict(_pair(item) for item in options.broker_map)
     if not new.bootstrap:
-        raise UsageError(f"config add {name}: no servers are named; add -b HOST:PORT")
+        raise UsageError(f"config add {name}: no servers are set; add -b HOST:PORT")
     return new
 
 
@@ -147,7 +147,7 @@ def _absent(name: str, target: str) -> None:
     from kcli.config.profiles import document
 
     if name in document(target).get("profiles", {}):
-        raise UsageError(f"{target} has a profile {name} already: --force replaces it, another name keeps both")
+        raise UsageError(f"{target} already has a profile {name}: --force replaces it, another name keeps both")
 
 
 def _checked(profile: Profile, *, quiet: bool) -> list[Check]:
@@ -170,5 +170,5 @@ def _refusal(steps: list[Check], name: str) -> int:
     code = exit_code(steps)
     if code not in (2, 5):
         return 0
-    complain(f"{name} was not written: the check failed; --no-check writes it all the same")
+    complain(f"{name} was not written: the check failed; --no-check writes it anyway")
     return code

@@ -83,7 +83,7 @@ def _checked(name: str, table: dict[str, object], where: str, *, secrets: bool) 
             from kcli.broker.security.access import Access
 
             Access(security)
-        missing = [f"{key}: there is no {value}" for key, value in profile.properties if _absent(key, value)]
+        missing = [f"{key}: {value} does not exist" for key, value in profile.properties if _absent(key, value)]
     except KcliError as problem:
         return "failed", [str(problem).removeprefix(f"{where}: profile {name}: ")]
     if missing:

@@ -39,7 +39,7 @@ def remove(options: RemoveOptions) -> int:
     """Remove profiles from config.toml. Comments and other profiles stay; a backup of the file is kept next to it."""
     names = options.words
     if not names:
-        raise UsageError("config remove takes the names of profiles; `kcli config list` shows them")
+        raise UsageError("config remove needs the names of profiles; `kcli config list` shows them")
     path = options.from_file or user_file()
     there = list(document(path).get("profiles", {})) if os.path.isfile(path) else []
     for name in names:
@@ -48,7 +48,7 @@ def remove(options: RemoveOptions) -> int:
     default = remove_from(path, names)
     if not options.quiet:
         more = ", which was the default_profile" if default else ""
-        complain(f"{', '.join(names)} removed from {path}{more}; the file before is {path}~")
+        complain(f"{', '.join(names)} removed from {path}{more}; the previous file is {path}~")
     return 0
 
 

@@ -55,7 +55,7 @@ def show(options: ShowOptions) -> int:
     """
     words = options.words
     if len(words) > 1:
-        raise UsageError("show takes one profile")
+        raise UsageError("show accepts only one profile")
     connection = Connection(options.replace(profile=words[0]) if words else options, looking=False)
     return print_list(options, SHAPE, lambda: _effective(connection, everything=options.all))
 

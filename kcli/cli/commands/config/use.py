@@ -24,7 +24,7 @@ kcli config list          # IN USE shows which one it is""",
 def use(options: RemarkOptions) -> int:
     """Make a profile the default_profile of config.toml. --profile and KCLI_PROFILE override it."""
     if len(options.words) != 1:
-        raise UsageError("config use takes the name of a profile; `kcli config list` shows them")
+        raise UsageError("config use needs the name of a profile; `kcli config list` shows them")
     (name,) = options.words
     read = files()
     path = user_file()
@@ -36,10 +36,10 @@ def use(options: RemarkOptions) -> int:
         near = did_you_mean(name, list(files_of)) or "; `kcli config list` shows the profiles"
         raise UsageError(f"unknown profile {name}{near}")
     if files_of[name] != path:
-        raise UsageError(f"{name} is a profile of {files_of[name]} only: name it by default_profile there")
+        raise UsageError(f"{name} is a profile of {files_of[name]} only: set default_profile there")
     make_default(path, name)
     if not options.quiet:
-        complain(f"commands use {name} now ({path})")
+        complain(f"commands now use {name} ({path})")
         _say_overrides(name, path, [(where, contents.get("default_profile")) for where, contents in read])
     return 0
 

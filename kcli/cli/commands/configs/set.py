@@ -23,9 +23,7 @@ SHAPE = shape("configs.set", "Changes, applied or planned.", ChangeRow)
 class SetOptions(EntityOptions, ChangedOptions):
     added: Annotated[
         list[str],
-        typer.Option(
-            "--add-config", metavar="KEY=VALUE,…", help="As Kafka's own script has them: a=1,b=[x,y].", hidden=True
-        ),
+        typer.Option("--add-config", metavar="KEY=VALUE,…", help="As in Kafka's own script: a=1,b=[x,y].", hidden=True),
     ]
 
 

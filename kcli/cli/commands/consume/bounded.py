@@ -25,5 +25,5 @@ async def to_the_end(consumer: Consumer) -> AsyncIterator[Fetched]:
             yield fetched
         here = [consumer.position(at) for at in sorted(consumer.assignment)]
         if not got and here == before:
-            raise DeadlineExceeded(f"no record came for {PATIENCE:g} s", sent=True)
+            raise DeadlineExceeded(f"no record arrived for {PATIENCE:g} s", sent=True)
         before = here

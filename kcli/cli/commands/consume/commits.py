@@ -95,7 +95,7 @@ class Commits:
         elif again:
             from kcli.cli.output.messages import complain
 
-            complain(f"lost to the group before they were committed: {_read_again(again, self._unsure)}")
+            complain(f"lost to another member before they were committed: {_read_again(again, self._unsure)}")
             self._unsure = False
 
     # -- at the end -------------------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ class Commits:
                 await asyncio.sleep(0.02)  # at its end a poll does not wait
             if self._gone:
                 raise KcliError(
-                    f"the group rebalances, and the last commit was not made: {_read_again(self._gone, self._unsure)}"
+                    f"the group is rebalancing, so the last commit failed: {_read_again(self._gone, self._unsure)}"
                 )
         except (BrokerError, ConnectError, DeadlineExceeded) as error:
             raise LastCommitFailed(error, {**self._gone, **self._open}) from error
@@ -163,7 +163,7 @@ class LastCommitFailed(KcliError):
     def __init__(
         self, error: BrokerError | ConnectError | DeadlineExceeded, offsets: dict[TopicPartition, OffsetAndMetadata]
     ) -> None:
-        super().__init__(f"the last commit was not made: {error}: {_read_again(offsets, error.sent)}")
+        super().__init__(f"the last commit failed: {error}: {_read_again(offsets, error.sent)}")
         self.exit_code = error.exit_code
 
 

@@ -76,7 +76,7 @@ class Plan(Selection):
             options, "count", topics, times=options, field=options, filters=options, schemas=options, literal=literal
         )
         if self.range.stored:
-            raise UsageError("-o stored: count reads no group's offsets")
+            raise UsageError("-o stored: count does not use the offsets of a group")
         if self.keep is None and not (options.fail_on_invalid or options.fail_on_undecoded):
             self.decoding = None
             if not self.range.timed:  # headers say how many records there are
@@ -85,7 +85,7 @@ class Plan(Selection):
             raise UsageError("-J is --format json")
         self.format: str | None = "json" if options.json else options.format
         if self.format is None and (options.columns or options.sort or options.top):
-            raise UsageError("--columns, --sort and --top go with --format table, csv, …")
+            raise UsageError("--columns, --sort and --top require --format table, csv, …")
         self.view = view_of(options, SHAPE, self.format or "plain")
 
 

@@ -30,9 +30,9 @@ def filter_of(
     of what is wrong."""
     if options.value_format and not decoded and not options.where and within is None and not _printed(options):
         times = " and --time-field" if has_time_field else ""
-        raise UsageError(f"--value-format says how --where{times} read{'' if times else 's'} values; give one")
+        raise UsageError(f"--value-format sets how --where{times} read{'' if times else 's'} values; add one of them")
     if not decoded and options.value_format in WHOLE:
-        raise UsageError(f"--value-format {options.value_format} is for consume, tail and count")
+        raise UsageError(f"--value-format {options.value_format} works only in consume, tail and count")
     where = []
     if options.where:
         from kcli.serde.filters.where import Where

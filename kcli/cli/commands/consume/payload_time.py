@@ -70,7 +70,7 @@ def window(times: TimeOptions, field: TimeFieldOptions | None, range: Range) -> 
         raise UsageError(f"--end {times.end} is before --start {times.start}")
     if field is not None and field.time_field is not None:
         if begin is not None and begin.kind == "latest":
-            raise UsageError("--start latest names no time for --time-field")
+            raise UsageError("--start latest is not a time that --time-field can use")
         if start is None and end is None:
             raise UsageError("--time-field needs a time: add --start TIME or --end TIME")
         return PayloadTime(field_of(field), start, end, jitter_of(field.jitter))
@@ -78,11 +78,11 @@ def window(times: TimeOptions, field: TimeFieldOptions | None, range: Range) -> 
         raise UsageError("--jitter is for times in values; add --time-field NAME")
     for given, flag, bound in ((times.start, "--start", range.start), (times.end, "--end", range.stop)):
         if given is not None and bound is not None:
-            raise UsageError(f"{flag} and -o both say where to {flag[2:].replace('end', 'stop')}; take one")
+            raise UsageError(f"{flag} and -o both set where to {flag[2:].replace('end', 'stop')}; use only one")
     range.start = begin or (range.start if start is None else Bound("time", start))
     range.stop = range.stop if end is None else Bound("time", end)
     if range.backwards:
-        raise UsageError("--start and -o: it stops before it starts")
+        raise UsageError("--start and -o: the stop is before the start")
     return None
 
 
@@ -96,9 +96,9 @@ def refuse_without_field(options: TimeFieldOptions) -> None:
 def field_of(options: TimeFieldOptions) -> TimeField:
     """The field of --time-field, read as --value-format says. Raises UsageError."""
     if not options.time_field or not all(options.time_field.split(".")):
-        raise UsageError("--time-field takes the name of a field, such as ts or event.ts")
+        raise UsageError("--time-field needs the name of a field, such as ts or event.ts")
     if options.value_format in DECODED_FORMATS:
-        raise UsageError(f"--time-field reads values of json, msgpack and url, not of {options.value_format}")
+        raise UsageError(f"--time-field works with values in json, msgpack and url, not in {options.value_format}")
     return TimeField(options.time_field, options.value_format or "auto")
 
 
@@ -250,7 +250,7 @@ def refuse_timeless(field: TimeField, parts: Mapping[TopicPartition, Span | Firs
 def too_much(field: TimeField, back: int, jitter: int) -> str:
     """The sentence about times that go back further than the search allowed for."""
     return (
-        f"times in {field.field} go back by up to {length(back)}, which is more than --jitter {length(jitter)}: "
+        f"times in {field.field} decrease by up to {length(back)}, which is more than --jitter {length(jitter)}: "
         f"records may be missing; try --jitter {length(-(-back // 1000) * 1000)} or more"
     )
 

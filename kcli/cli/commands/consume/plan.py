@@ -102,15 +102,18 @@ class Plan(Selection):
         self.fail_if_none: bool = options.fail_if_none
         if options.beginning:
             if self.range.start is not None:
-                raise UsageError("--from-beginning and -o both say where to start; take one")
+                raise UsageError("--from-beginning and -o both set where to start; use only one")
             self.range.start = EARLIEST
         self.group = self._group(options.group)
         self.order: str | None = options.order
         if self.order is not None and self.group is not None:
-            raise UsageError("--order reads all partitions at once; a --group assigns them to its members")
+            raise UsageError(
+                "--order reads all partitions at once, so it cannot be combined with --group, which "
+                "assigns them to members"
+            )
         self.per_partition: int | None = options.per_partition
         if self.per_partition is not None and (self.order is not None or self.group is not None):
-            raise UsageError("--per-partition counts as partitions are read: neither with --order nor with --group")
+            raise UsageError("--per-partition cannot be combined with --order or --group")
         if self.decoding is not None:
             part = self.limit >= 0 or self.per_partition is not None
             # --order drops what a filter could not see in one partition while another one reaches the limit
@@ -124,7 +127,7 @@ class Plan(Selection):
     def _check_newest(self, options: ConsumeOptions) -> None:
         """Raises UsageError for what does not go with --newest-first."""
         if self.limit < 0:
-            raise UsageError("--newest-first reads backwards from the end: say how many records, with -n N")
+            raise UsageError("--newest-first reads backwards from the end: give the number of records with -n N")
         others = {
             "--group": self.group,
             "--order": self.order,
@@ -134,7 +137,9 @@ class Plan(Selection):
         }
         for name, given in others.items():
             if given is not None:
-                raise UsageError(f"--newest-first reads what is there, from the end; {name} does not go with it")
+                raise UsageError(
+                    f"--newest-first reads existing records from the end; {name} cannot be combined with it"
+                )
         self.to_end = True
 
     def _group(self, name: str | None) -> GroupSettings | None:
@@ -146,16 +151,21 @@ class Plan(Selection):
         if self.range.starts:
             raise UsageError("--group starts at its committed offsets; `kcli groups reset --to 0=5,1=7` moves them")
         if self.partitions is not None:
-            raise UsageError("--group gives out the partitions itself; -p does not go with it")
+            raise UsageError("-p cannot be combined with --group, which assigns the partitions")
         start = self.range.start
         if self.payload is not None:
             raise UsageError("--group starts at its committed offsets; `kcli groups reset` moves them to a time")
         if self.range.stop is not None or (start is not None and start.kind not in ("earliest", "latest", "stored")):
-            raise UsageError("--group starts at its committed offsets; only -o beginning or -o end (without any) fit")
+            raise UsageError(
+                "--group starts at its committed offsets; only -o beginning or -o end (used if there is "
+                "none) are allowed"
+            )
         if start is not None and start.kind != "stored":
             self.settings = self.settings.replace(reset=start.kind)
         if not changes.get("auto_commit", True) and not self.connection.quiet:
-            complain("enable.auto.commit=false has no effect: -g commits what it printed; without -g nothing is")
+            complain(
+                "enable.auto.commit=false has no effect: -g commits printed records; without -g nothing is committed"
+            )
         return GroupSettings(**{**changes, "auto_commit": False}).replace(group=name or str(changes["group"]))
 
     @property

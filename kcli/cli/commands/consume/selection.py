@@ -102,7 +102,7 @@ class Selection:
         """Whether the first timestamp past the range ends it. Raises UsageError."""
         ordered = isinstance(options, OrderedOptions) and options.ordered
         if ordered and not self.range.until_time:
-            raise UsageError("--ordered stops at a timestamp; add --end TIME, or -o @TIME:@TIME")
+            raise UsageError("--ordered needs an end time; add --end TIME, or -o @TIME:@TIME")
         return ordered or self.range.places
 
     def _filter(self, filters: FilterOptions | None, *, by_field: bool) -> Filter | None:
@@ -143,7 +143,7 @@ class Selection:
 
     def _pattern(self, patterns: list[str], command: str) -> TopicPattern:
         if command not in BY_PATTERN:
-            raise UsageError(f"{patterns[0]}: {command} takes names of topics, and no pattern")
+            raise UsageError(f"{patterns[0]}: {command} needs names of topics, not a pattern")
         from kcli.cli.runtime.topic_pattern import TopicPattern
 
         return TopicPattern(patterns, self.topics)
@@ -231,7 +231,7 @@ class Selection:
         place = f"{at.topic}[{at.partition}]"
         sentence = str(what) if str(what).startswith(place) else f"{place}: {what}"
         if not self.settings.skip_corrupt:
-            raise KcliError(f"{sentence}; --skip-corrupt reads on") from None
+            raise KcliError(f"{sentence}; --skip-corrupt continues") from None
         self.skipped += 1
         if self.skipped <= SENTENCES:
             complain(f"{sentence}; skipped")
@@ -450,7 +450,7 @@ def finished(error: KcliError, at: TopicPartition, next_offset: int, done: str =
     """The error of one partition, saying how far its records were written (R2), or what else was done with them."""
     place = f"{at.topic}[{at.partition}]"
     text = str(error) if str(error).startswith(place) else f"{place}: {error}"
-    hint = "; --skip-corrupt reads on" if isinstance(error, DecodeError) else ""
+    hint = "; --skip-corrupt continues" if isinstance(error, DecodeError) else ""
     reached = f"; {done} up to offset {next_offset}" if next_offset >= 0 else ""
     problem = KcliError(f"{text}{reached}{hint}")
     problem.exit_code = error.exit_code

@@ -48,4 +48,4 @@ class Silence:
             raise self._over() from None
 
     def _over(self) -> DeadlineExceeded:
-        return DeadlineExceeded(f"no record came for {(self._timeout or 0) * 1000:.0f} ms")
+        return DeadlineExceeded(f"no record arrived for {(self._timeout or 0) * 1000:.0f} ms")

@@ -90,9 +90,9 @@ class Sink:
 
     def _last(self) -> str:
         if self._wrote is None:
-            return "no record was written whole"
+            return "no record was written completely"
         at, offset = self._wrote
-        return f"the last record that was written for certain is {at.topic}[{at.partition}] offset {offset}"
+        return f"the last record that was certainly written is {at.topic}[{at.partition}] offset {offset}"
 
     @property
     def gathers(self) -> bool:
@@ -158,7 +158,9 @@ class Sink:
                 await self._stop.unless(_wait(ready))
             await asyncio.wait_for(ready, GRACE if self._stop is not None else None)
         except TimeoutError:
-            raise Interrupted("interrupted while the reader of the output did not read; it is incomplete") from None
+            raise Interrupted(
+                "interrupted while the reader of the output was not reading; the output is incomplete"
+            ) from None
         finally:
             loop.remove_writer(self._own)
 

@@ -71,7 +71,7 @@ class Plan(Selection):
         self.last: int = DEFAULT if options.last is None else options.last
         self.follow: bool = not options.no_follow and self.range.stop is None
         if self.range.stored:
-            raise UsageError("-o stored: tail reads no group's offsets")
+            raise UsageError("-o stored: tail does not use the offsets of a group")
 
 
 @command(

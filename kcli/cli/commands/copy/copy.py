@@ -71,7 +71,9 @@ async def _copy(plan: Plan, stop: Stop) -> int:
             if stop.asked:
                 return INTERRUPTED
             if plan.source == plan.destination and here is not None and here == there:
-                raise UsageError("SRC and DST are one topic of one cluster: the copy would read what it writes")
+                raise UsageError(
+                    "SRC and DST are the same topic of the same cluster: the copy would read its own records"
+                )
             return await _between(plan, source, target, stop)
 
 

@@ -43,7 +43,7 @@ async def answered(work: Awaitable[None], stop: Stop) -> None:
     done, _ = await asyncio.wait({task}, timeout=PATIENCE)
     if not done:
         again = "Ctrl-C again" if stop.asked else "Ctrl-C twice"
-        complain(f"waiting for the answers to what was sent; {again} stops at once")
+        complain(f"waiting for responses to the sent records; {again} stops at once")
         done, _ = await asyncio.wait({task}, timeout=FLUSH_AFTER_INTERRUPT)
     if not done:
         task.cancel()
@@ -71,7 +71,7 @@ def verdict(plan: Plan, tally: Tally, problem: KcliError | None, stop: Stop, sec
     if problem is not None:
         complain(sentence(problem))
         if isinstance(problem, BrokerError | UnknownOutcome) and plan.resume:
-            again = "" if plan.exactly_once else "; what was copied behind that is copied again"
+            again = "" if plan.exactly_once else "; records copied after that are copied again"
             complain(f"run it again to resume from group {plan.group}{again}")
     if plan.format is not None:
         _show(plan, plan.format, tally, problem, seconds)

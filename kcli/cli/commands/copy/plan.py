@@ -110,7 +110,7 @@ class Plan(StoredSelection):
 
     def _check_range(self) -> None:
         if not self.elsewhere and self.source == self.destination:
-            raise UsageError("SRC and DST are one topic: the copy would read what it writes, without end")
+            raise UsageError("SRC and DST are the same topic: the copy would read its own records forever")
         if self.range.stored:
             raise UsageError("-o stored: a copy resumes by itself; --restart copies from the beginning")
         dry_run = self.options.dry_run
@@ -120,18 +120,18 @@ class Plan(StoredSelection):
 
     def _check_transaction(self) -> None:
         if self.exactly_once and self.elsewhere:
-            raise UsageError("--exactly-once: a transaction reaches no further than one cluster")
+            raise UsageError("--exactly-once works only within one cluster")
         if self.exactly_once and not self.resume:
-            raise UsageError("--exactly-once stores progress with the records; --no-resume stores none")
+            raise UsageError("--exactly-once cannot be combined with --no-resume: it stores progress with the records")
         if self.options.transactional_id and not self.exactly_once:
-            raise UsageError("--transactional-id goes with --exactly-once")
+            raise UsageError("--transactional-id requires --exactly-once")
 
     def _producer(self) -> ProducerSettings:
         options = self.options
         changes = self.target.properties.producer
         settings = ProducerSettings(**changes).for_command(max_block_given="max_block" in changes)
         if not self.elsewhere and options.to_properties:
-            raise UsageError("--to-X is about DST's cluster: --to-profile or --to-bootstrap names it")
+            raise UsageError("--to-X sets properties of DST's cluster: add --to-profile or --to-bootstrap")
         if self.keep is None and not options.repartition and options.compression is None:
             self.settings = self.settings.replace(decompress=False)  # batches are copied as they came
         if options.compression is not None:

@@ -76,15 +76,15 @@ class KeptSchemasOptions(Options):
 
 
 def check_ids(options: KeptSchemasOptions, source: Connection, target: Connection, url: str | None = None) -> None:
-    """Raise UsageError where two clusters have registries of their own, and it is not said that ids stay. `url` is the
+    """Raise UsageError where two clusters have different registries, and it is not said that ids stay. `url` is the
     source's registry, else its properties name it."""
     if options.schemas == KEEP or target is source:
         return
     here, there = source.registry(url), target.registry()
     if here is not None and there is not None and here.name != there.name:
         raise UsageError(
-            f"the two clusters have registries of their own, {here.name} and {there.name}, where the ids in records "
-            "mean other schemas: --schemas keep copies them as they are, kcli copy --schemas register rewrites them"
+            f"the two clusters have different registries, {here.name} and {there.name}, so the schema ids in records "
+            f"differ: --schemas keep copies them as they are, kcli copy --schemas register rewrites them"
         )
 
 
@@ -92,23 +92,23 @@ def registries(options: SchemasOptions, source: Connection, target: Connection) 
     """The two registries, None where ids stay as they are. Raises UsageError where that would be silent corruption: the
     ids of one registry mean other schemas in another."""
     if options.schemas not in (REGISTER, FAIL) and (options.value_subject or options.key_subject):
-        raise UsageError("--value-subject and --key-subject go with --schemas register or fail")
+        raise UsageError("--value-subject and --key-subject require --schemas register or fail")
     here = source.registry(options.schema_registry)
     there = here if target is source else target.registry()
     if options.schemas == KEEP or (options.schemas is None and (here is None or there is None)):
         return None
     if here is None or there is None:
         side = "SRC: add --schema-registry URL" if here is None else "DST: add --to-X schema.registry.url=URL"
-        raise UsageError(f"--schemas {options.schemas}: no registry is named for {side}")
+        raise UsageError(f"--schemas {options.schemas}: no registry is set for {side}")
     if here.name == there.name:
         return None
     if options.schemas is None:
         raise UsageError(
-            f"the two clusters have registries of their own, {here.name} and {there.name}: say what becomes of the "
-            "ids in the records, --schemas register, fail or keep"
+            f"the two clusters have different registries, {here.name} and {there.name}: choose what happens to the "
+            f"schema ids in records: --schemas register, fail or keep"
         )
     if here.folder or there.folder:
-        raise UsageError(f"--schemas {options.schemas}: a folder is no registry for it; name one by its URL")
+        raise UsageError(f"--schemas {options.schemas}: a folder cannot be used as the registry; give a URL")
     _check_strategies(options, here, there)
     return _with_strategies(options, here), there
 
@@ -120,7 +120,7 @@ def _check_strategies(options: SchemasOptions, here: RegistrySettings, there: Re
         ours = here.strategy(kind)
         if theirs and theirs != ours and not said:
             raise UsageError(
-                f"SRC finds subjects of {kind}s by {ours}, DST by {theirs}: say which is meant, --{kind}-subject {ours}"
+                f"SRC finds subjects of {kind}s by {ours}, DST by {theirs}: choose one, such as --{kind}-subject {ours}"
             )
 
 

@@ -49,5 +49,5 @@ def rate_of(given: str | None) -> Rate | None:
     except UsageError:
         number = 0.0
     if not 0 < number < 1e18:
-        raise UsageError(f"--rate {given}: expected records or bytes a second, such as 500 or 10MB")
+        raise UsageError(f"--rate {given}: expected records or bytes per second, such as 500 or 10MB")
     return Rate(number, of_bytes=of_bytes)

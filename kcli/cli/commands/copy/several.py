@@ -63,6 +63,7 @@ async def _plans(options: CopyOptions, stop: Stop) -> list[Plan]:
         topics = await stop.unless(topic_names(client.cluster, names)) or []
     if len(topics) > 1 and STAR not in destination:
         raise UsageError(
-            f"{source}: {len(topics)} topics match, and DST is one: put * where the name goes, such as 'copy-*' or '*'"
+            f"{source}: {len(topics)} topics match, but DST is a single topic: put * in place of the name, such "
+            f"as 'copy-*' or '*'"
         )
     return [Plan(options.replace(words=[topic, destination.replace(STAR, topic)], literal=True)) for topic in topics]

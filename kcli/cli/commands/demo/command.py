@@ -143,7 +143,7 @@ class Job:
                 if ended is None:
                     time.sleep(POLL)
         if ended:
-            raise KcliError("a step of the demo failed, as the last line above says")
+            raise KcliError("a step of the demo failed; see the last line above")
 
     def end(self) -> None:
         """End it, done or not."""
@@ -179,7 +179,7 @@ class Steps:
                     [*KCLI, *words], stdin=source, stdout=sink, timeout=STEP_LIMIT, env=self.environment
                 )
             except subprocess.TimeoutExpired:
-                raise KcliError(f"the step above did not end within {STEP_LIMIT:.0f} s") from None
+                raise KcliError(f"the step above did not finish within {STEP_LIMIT:.0f} s") from None
             took = time.perf_counter() - begin
         if done.returncode:
             raise KcliError(f"the step above ended with exit code {done.returncode}")
@@ -193,7 +193,7 @@ class Steps:
             row["group"]: row["lag"] for row in map(json.loads, done.stdout.splitlines()) if row["group"] in expected
         }
         if found != expected:
-            raise KcliError(f"the lag table says {found}, and it should be {expected}")
+            raise KcliError(f"the lag table shows {found}, but it should show {expected}")
 
 
 def _name(path: Path) -> str:
@@ -221,7 +221,7 @@ def _compare(source: Path, back: Path) -> None:
     sent, received = _digest(source), _digest(back)
     print(f"  sha256 in  {sent}\n  sha256 out {received}")
     if sent != received:
-        raise KcliError("the bytes that came back are not the bytes that went in")
+        raise KcliError("the consumed bytes differ from the produced bytes")
 
 
 def _digest(path: Path) -> str:

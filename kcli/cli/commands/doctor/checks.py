@@ -88,7 +88,7 @@ class Checks(Endpoint):
             raise Fault("name", f"{host} is not resolved within {self.seconds:g} s", host=host) from None
         except OSError as problem:
             raise Fault("name", f"{host} does not resolve: {problem.strerror or problem}", host=host) from None
-        way = f" by way of {shown(self.there)}" if self.there != self.address else ""
+        way = f" via {shown(self.there)}" if self.there != self.address else ""
         return ", ".join(dict.fromkeys(str(where[0]) for _, where in self._found)) + way
 
     async def _reach(self) -> str:
@@ -135,12 +135,12 @@ class Checks(Endpoint):
                 self.connection = await self.dial()
                 self.versions = await agree_on_versions(self.connection, self.seconds, 0)  # B9
         except DeadlineExceeded:
-            raise Fault("silent", "it accepts connections and does not answer") from None
+            raise Fault("silent", "it accepts connections but does not respond") from None
         except KcliError as problem:
             raise await hung_up(self, problem) from problem
         self.connection.versions = self.versions
         if VOTE in self.versions and METADATA not in self.versions:
-            raise Fault("controller", "a KRaft controller answers there, not a broker")
+            raise Fault("controller", "a KRaft controller responds there, not a broker")
         missing = lacking(self.versions)
         if missing:
             raise Fault("too-old", missing)

@@ -51,17 +51,17 @@ async def hung_up(endpoint: Endpoint, problem: KcliError) -> Fault:
     """What the peer is, which did not answer ApiVersions."""
     text = trimmed(endpoint, problem)
     if "HTTP" in text:
-        return Fault("http", "this port speaks HTTP, not Kafka")
+        return Fault("http", "this port uses HTTP, not Kafka")
     secured = endpoint.access is not None and endpoint.access.context is not None
     if secured and (refusal := _certificate_refused(endpoint)):
         return Fault("tls-client", refusal)
     if "TLS" in text or (not secured and await speaks_tls(endpoint)):
-        return Fault("tls-wanted", "this port speaks TLS, and kcli spoke plaintext")
+        return Fault("tls-wanted", "this port uses TLS, but kcli used plaintext")
     if isinstance(problem, DecodeError) or "does not speak Kafka" in text:
         return Fault("no-kafka", text)
     if not secured and await speaks_old_kafka(endpoint):
         return Fault("too-old", "the broker does not know ApiVersions: it is older than Kafka 0.10")
-    return Fault("closed", "it closed the connection at the first request")
+    return Fault("closed", "it closed the connection on the first request")
 
 
 def _certificate_refused(endpoint: Endpoint) -> str:
@@ -76,7 +76,7 @@ def _certificate_refused(endpoint: Endpoint) -> str:
         return trimmed(endpoint, problem)
     tls = endpoint.access.tls
     shown = tls is not None and (tls.certificate or tls.certificate_pem or tls.keystore)
-    return "" if shown else "it closed the connection after the TLS handshake, and kcli sent no certificate"
+    return "" if shown else "it closed the connection after the TLS handshake; kcli sent no certificate"
 
 
 async def speaks_tls(endpoint: Endpoint) -> bool:

@@ -67,7 +67,7 @@ class DoctorOptions(OutputOptions):
     ] = None
     timeout_ms: Annotated[
         int | None,
-        typer.Option("--timeout-ms", metavar="MS", min=1, help="The same in ms, as Kafka has it.", hidden=True),
+        typer.Option("--timeout-ms", metavar="MS", min=1, help="The same in ms, as in Kafka.", hidden=True),
     ] = None
 
 
@@ -221,7 +221,7 @@ async def _advertised(
     step.milliseconds = (time.perf_counter() - begin) * 1000
     failed = own.failed
     if failed is None:
-        way = f" by way of {shown(own.there)}" if own.there != address else ""
+        way = f" via {shown(own.there)}" if own.there != address else ""
         unknown = own.steps[-1].result
         passed = [step_.step for step_ in own.steps if step_.status != SKIPPED]
         step.result = f"{', '.join(passed[:-1] if unknown else passed)}{way}{f'; {unknown}' if unknown else ''}"

@@ -78,12 +78,12 @@ async def check_identity(checks: Checks, cluster_id: str | None) -> str:
     try:
         answer: ApiVersionsResponse = await ask(checks, versions_request(cluster_id, checks.broker))
     except KcliError as problem:
-        return f"which broker answers there is unknown: {problem}"
+        return f"kcli cannot tell which broker responds there: {problem}"
     code = codes.of(answer.error_code)
     if code is codes.REBOOTSTRAP_REQUIRED:
         await _check_old_identity(checks, cluster_id)  # which knows more about who it is
-        raise Fault("wrong-broker", f"another broker answers there, not broker {checks.broker}")
-    return f"which broker answers there is unknown: {code.text} ({code.name})" if code else ""
+        raise Fault("wrong-broker", f"another broker responds there, not broker {checks.broker}")
+    return f"kcli cannot tell which broker responds there: {code.text} ({code.name})" if code else ""
 
 
 async def _check_old_identity(checks: Checks, cluster_id: str | None) -> str:
@@ -100,19 +100,19 @@ async def _check_old_identity(checks: Checks, cluster_id: str | None) -> str:
     try:
         met: MetadataResponse = await ask(checks, MetadataRequest(topics=[], allow_auto_topic_creation=False))
         if None not in (cluster_id, met.cluster_id) and met.cluster_id != cluster_id:
-            raise Fault("wrong-broker", f"a broker of cluster {met.cluster_id} answers there, not of {cluster_id}")
+            raise Fault("wrong-broker", f"a broker of cluster {met.cluster_id} responds there, not of {cluster_id}")
         described: DescribeConfigsResponse = await ask(checks, DescribeConfigsRequest(resources=[resource]))
     except KcliError as problem:
-        return f"which broker answers there is unknown: {problem}"
+        return f"kcli cannot tell which broker responds there: {problem}"
     if not described.results:
-        return "which broker answers there is unknown: its response does not contain it"
+        return "kcli cannot tell which broker responds there: its response does not contain it"
     row = described.results[0]
     code = codes.of(row.error_code)
     if code is codes.INVALID_REQUEST:
         found = re.search(r"expected (\d+)", row.error_message or "")
         who = f"broker {found[1]}" if found else "another broker"
-        raise Fault("wrong-broker", f"{who} answers there, not broker {checks.broker}")
-    return f"which broker answers there is unknown: {BrokerError(code, api=32)}" if code else ""
+        raise Fault("wrong-broker", f"{who} responds there, not broker {checks.broker}")
+    return f"kcli cannot tell which broker responds there: {BrokerError(code, api=32)}" if code else ""
 
 
 async def cluster_rights(checks: Checks) -> str:

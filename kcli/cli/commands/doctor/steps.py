@@ -8,34 +8,35 @@ from kcli.values import Value
 OK, WARNING, FAILED, SKIPPED = "ok", "warning", "failed", "skipped"
 
 FIXES = {
-    "name": "check the spelling; ask the resolver (`getent hosts {host}`), /etc/hosts, the VPN; "
-    "or name an address that this machine can resolve",
-    "refused": "check the port number, and whether the broker runs",
-    "dead": "check the address, the VPN and the firewall: packets are lost on the way",
+    "name": "check the spelling, the resolver (`getent hosts {host}`), /etc/hosts and the VPN, or use an address "
+    "that this machine can resolve",
+    "refused": "check the port number, and whether the broker is running",
+    "dead": "check the address, the VPN and the firewall: packets are lost",
     "unreachable": "check this machine's network and routes",
-    "http": "this is the port of a web server (a REST proxy, a registry?): name a broker's listener",
+    "http": "this is the port of a web server (a REST proxy, a registry?): use a broker's listener",
     "tls-wanted": "set security.protocol=SSL, or SASL_SSL if the listener requires SASL",
-    "plaintext": "set security.protocol=PLAINTEXT or SASL_PLAINTEXT, or name the broker's TLS listener",
+    "plaintext": "set security.protocol=PLAINTEXT or SASL_PLAINTEXT, or use the broker's TLS listener",
     "sasl-wanted": "set security.protocol={sasl_protocol} and sasl.mechanism to one of them",
-    "sasl-unwanted": "set security.protocol={plain_protocol}, or name the broker's SASL listener",
+    "sasl-unwanted": "set security.protocol={plain_protocol}, or use the broker's SASL listener",
     "silent": "check that it is a Kafka listener, and whether the broker hangs",
-    "closed": "check that it is a Kafka listener: its log says why it hangs up",
-    "no-kafka": "name the port of a Kafka listener",
-    "too-old": "use Kafka 2.1 or newer: this broker lacks what kcli speaks",
-    "controller": "name the port of a broker; `kcli cluster quorum --bootstrap-controller` asks controllers",
+    "closed": "check that it is a Kafka listener; its log shows why it closes the connection",
+    "no-kafka": "use the port of a Kafka listener",
+    "too-old": "use Kafka 2.1 or newer: this broker does not support the requests of kcli",
+    "controller": "use the port of a broker; `kcli cluster quorum --bootstrap-controller` queries controllers",
     "tls-expired": "renew the broker's certificate; if it is not expired, this machine's clock is wrong",
-    "tls-early": "check this machine's clock, else the broker's certificate is not valid yet",
+    "tls-early": "check this machine's clock; if it is right, the broker's certificate is not valid yet",
     "tls-expires": "renew the broker's certificate in time",
-    "tls-name": "connect by one of these names, or have {host} added to the certificate; through a tunnel, keep the "
-    "name and say --broker-map",
-    "tls-authority": "name the authority that signed it: ssl.ca.location=FILE (PEM)",
-    "tls-client": "the broker requires a client certificate: name one it trusts and its key (ssl.keystore.location, or "
+    "tls-name": "connect with one of these names, or have {host} added to the certificate; through a tunnel, keep "
+    "the name and use --broker-map",
+    "tls-authority": "set the authority that signed it: ssl.ca.location=FILE (PEM)",
+    "tls-client": "the broker requires a client certificate: set one that it trusts, and its "
+    "key (ssl.keystore.location, or "
     "ssl.certificate.location and ssl.key.location)",
     "tls": "read the broker's log about the TLS handshake",
     "mechanism": "set sasl.mechanism to one of them",
     "password": "check sasl.username and sasl.password, and that the user exists for this mechanism",
-    "token": "check the source of the token: `kcli config show` names it",
-    "insecure": "set security.protocol=SASL_SSL; only on a trusted network, allow.insecure.auth=true",
+    "token": "check the source of the token: `kcli config show` shows it",
+    "insecure": "set security.protocol=SASL_SSL, or, only on a trusted network, allow.insecure.auth=true",
     "sasl": "read the broker's log about the authentication",
     "wrong-broker": "correct the tunnel, the load balancer or --broker-map: produce and consume would fail there",
     "metadata": "read the broker's log",
@@ -44,12 +45,12 @@ FIXES = {
     "no-topic": "check the name: kcli topics list",
 }
 ADVERTISED = (
-    "clients connect to the advertised.listeners of brokers: change those, or map the address: "
+    "clients connect to the advertised.listeners of brokers: change them, or map the address: "
     "--broker-map {address}=HOST:PORT"
 )
 LOOPBACK = (
-    "the broker advertises an address of its own machine: set its advertised.listeners to one that clients reach, "
-    "or --broker-map {address}={host}:{port}"
+    "the broker advertises an address of its own machine: set its advertised.listeners to an address that clients "
+    "can reach, or --broker-map {address}={host}:{port}"
 )
 NOT_CONNECTING = ("not-authorized", "no-topic", "too-old", "metadata", "no-brokers", "no-rights")
 """Faults behind a working connection: exit code 1, and not 5."""

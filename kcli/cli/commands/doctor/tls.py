@@ -68,9 +68,9 @@ async def diagnose(endpoint: Endpoint, problem: Exception) -> Fault:
         return Fault(fault, _said(fault, certificate, host, trimmed(endpoint, problem)), host=host)
     spoken = await speaks_plaintext(endpoint)
     if spoken == "kafka":
-        return Fault("plaintext", "this port speaks Kafka in plaintext, and kcli spoke TLS")
+        return Fault("plaintext", "this port uses plaintext, but kcli used TLS")
     if spoken == "http":
-        return Fault("http", "this port speaks HTTP, not Kafka")
+        return Fault("http", "this port uses HTTP, not Kafka")
     return Fault("tls", trimmed(endpoint, problem))
 
 
@@ -80,9 +80,9 @@ def _said(fault: str, found: Certificate | None, host: str, text: str) -> str:
     if fault == "tls-expired":
         return f"the certificate of {names(found)} expired on {day(found.ends)}"
     if fault == "tls-early":
-        return f"the certificate of {names(found)} is valid from {day(found.begins)} on"
+        return f"the certificate of {names(found)} is valid only from {day(found.begins)}"
     if fault == "tls-name":
-        return f"the certificate is for {names(found)}, and not for {host}"
+        return f"the certificate is for {names(found)}, not for {host}"
     if fault == "tls-authority":
         return f"the certificate of {names(found)} was signed by {found.issuer}, which is not trusted here"
     return text
@@ -154,10 +154,10 @@ def _parts(data: bytes) -> Iterator[tuple[int, bytes]]:
         if size & 0x80:
             length = size & 0x7F
             if not 0 < length <= 4:
-                raise ValueError("a length of no form that DER has")
+                raise ValueError("an invalid DER length")
             size, at = int.from_bytes(data[at : at + length], "big"), at + length
         if at + size > len(data):
-            raise ValueError("a value goes beyond its end")
+            raise ValueError("a value extends past its end")
         yield kind, data[at : at + size]
         at += size
 

@@ -39,5 +39,5 @@ def clone(options: CloneOptions) -> int:
         raise UsageError("missing arguments: kcli groups clone SOURCE TARGET")
     source, target = options.words
     if source == target:
-        raise UsageError(f"{source} is the same group: name another TARGET")
+        raise UsageError(f"{source} is the same group: give another TARGET")
     return copy_to(options, SHAPE, names_of(options, [source]), Names([target], literal=True), scope, create=True)

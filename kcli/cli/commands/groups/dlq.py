@@ -69,11 +69,11 @@ def dlq(options: DlqOptions) -> int:
     """
     (group, *others) = words_of(options, "GROUP")
     if others:
-        raise UsageError(f"one group at a time: kcli groups dlq {group}")
+        raise UsageError(f"give only one group: kcli groups dlq {group}")
     if options.copy and options.no_copy:
-        raise UsageError("--copy and --no-copy exclude each other")
+        raise UsageError("--copy and --no-copy cannot be combined")
     if options.off and options.given().keys() & {"topic", "partitions", "replication", "copy", "no_copy"}:
-        raise UsageError("--off goes with no other option of the queue")
+        raise UsageError("--off cannot be combined with other options of the queue")
     made: ClusterPlan
 
     async def planned(cluster: Cluster) -> ClusterPlan:

@@ -146,20 +146,20 @@ def _note(place: str, samples: list[Sample], of: int) -> str:
     lost = sum(_span(sample).start - _span(sample).committed for sample in samples)
     single, many = {
         "deleted": (
-            f"{lost} offsets from {span.committed} on were deleted unread",
-            f"{lost} offsets of {count} partitions were deleted unread",
+            f"{lost} offsets from {span.committed} on were deleted before they were read",
+            f"{lost} offsets of {count} partitions were deleted before they were read",
         ),
         "past": (
-            f"{span.committed} is committed, and records end at {span.end}",
+            f"{span.committed} is committed, but the log ends at {span.end}",
             f"in {count} of {of} partitions the commit is past the end",
         ),
         "open": (
-            f"no record is next at {span.end}: a transaction is open there",
+            f"no record to read at {span.end}: a transaction is open there",
             f"in {count} of {of} partitions an open transaction is next",
         ),
         "end": (
-            f"no record is next at {span.end}: the end of the log",
-            f"in {count} of {of} partitions no record is next: the end of the log",
+            f"no record to read at {span.end}: this is the end of the log",
+            f"in {count} of {of} partitions there is no record to read: this is the end of the log",
         ),
     }[place]
     return f"{at}: {single}" if count == 1 else many

@@ -66,9 +66,9 @@ def remove(options: RemoveMembersOptions) -> int:
     """
     groups = words_of(options, "GROUP")
     if len(groups) > 1:
-        raise UsageError(f"one group at a time: {', '.join(groups)}")
+        raise UsageError(f"give only one group, not {', '.join(groups)}")
     if bool(options.members) == options.all:
-        raise UsageError("name members with --member MEMBER, or all of them with --all")
+        raise UsageError("choose members with --member MEMBER, or all of them with --all")
 
     async def planned(cluster: Cluster) -> Plan:
         return await planner.plan_removal(cluster, groups[0], None if options.all else options.members)

@@ -57,7 +57,7 @@ class Scope:
             kind[topic] = _union(kind.get(topic, set()), numbers)
         self._names = Names(self.patterns)
         if self.all_topics and self.named:
-            raise UsageError("--topic and --all-topics exclude each other")
+            raise UsageError("--topic and --all-topics cannot be combined")
 
     @property
     def named(self) -> bool:
@@ -123,7 +123,7 @@ class Scope:
             return await self.matching(cluster)
         match = self._names.among(committed)
         if match.unmatched:
-            raise KcliError(f"{', '.join(match.unmatched)}: no topic matches of which the group has committed offsets")
+            raise KcliError(f"{', '.join(match.unmatched)}: no matching topic has committed offsets of the group")
         return match.names
 
 
@@ -147,8 +147,8 @@ def _topic(text: str, *, literal: bool) -> tuple[str, set[int] | None]:
         first, dash, last = part.partition("-")
         last = last if dash else first
         if not all(word.isascii() and word.isdigit() and len(word) < 10 for word in (first, last)):
-            raise UsageError(f"--topic {text}: {part!r} is no partition; expected TOPIC:0,1 or TOPIC:0-5")
+            raise UsageError(f"--topic {text}: {part!r} is not a partition; expected TOPIC:0,1 or TOPIC:0-5")
         if int(last) < int(first) or int(last) - int(first) > MOST:
-            raise UsageError(f"--topic {text}: {part!r} is no range of partitions")
+            raise UsageError(f"--topic {text}: {part!r} is not a range of partitions")
         numbers.update(range(int(first), int(last) + 1))
     return topic, numbers

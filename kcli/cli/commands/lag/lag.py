@@ -86,7 +86,7 @@ def lag(options: LagOptions) -> int:
     from kcli.cli.commands.lag.watch import run
 
     if options.records:
-        raise UsageError("--records cannot be combined with --watch and other options that refresh")
+        raise UsageError("--records cannot be combined with --watch or other options that refresh")
     return run(options)
 
 
@@ -167,4 +167,4 @@ def _say_unread(snapshot: Snapshot, topics: Names, *, named: bool) -> None:
     read = {sample.topic for group in snapshot.groups for sample in group.samples}
     unread = [topic for topic in topics.exact if topic not in read] + topics.among(read).unmatched
     for topic in unread:
-        complain(f"{topic}: {'no such group' if named else 'no group'} has committed or owns a partition of it")
+        complain(f"{topic}: {'no such group' if named else 'no group'} has committed offsets or owns a partition of it")

@@ -41,7 +41,7 @@ class Plan:
         if options.max_lag is not None or most is not None:
             if self.record or self.prometheus is not None:
                 what = "record only stores" if self.record else "--prometheus only serves"
-                raise UsageError(f"{what} what was read; --max-lag and --max-time work without it")
+                raise UsageError(f"{what} the data; use --max-lag and --max-time without it")
             self.assertion = LagAssertion(options.max_lag, most, self.hold, groups=self.groups.exact)
         elif self.hold or self.timeout is not None:
             raise UsageError("--for and --timeout need an assertion: --max-lag or --max-time")
@@ -51,10 +51,10 @@ class Plan:
         self.format = format_of(options)
         self.view = view_of(options, SHAPES[self.level], self.format)
         if self.record and self.replay:
-            raise UsageError("record reads the cluster, --replay a file; take one")
+            raise UsageError("record reads the cluster and --replay a file; use only one")
         self.html = page_path(options, asserted=self.assertion is not None)
         if self.prometheus is not None and self.replay:
-            raise UsageError("--prometheus serves a cluster's figures, --replay reads a file; take one")
+            raise UsageError("--prometheus reads the cluster and --replay a file; use only one")
 
     def history(self) -> History:
         return History(window=self.window, threshold=self.options.max_lag or 0)
@@ -70,7 +70,7 @@ def page_path(options: LagOptions, *, asserted: bool) -> str | None:
             f"--html writes a recording: kcli lag record --refreshes 60 | kcli lag --replay - --html {path}"
         )
     if asserted:
-        raise UsageError("--html writes a page and --max-lag judges; take one")
+        raise UsageError("--html and --max-lag cannot be combined")
     check(path, "--html", force=options.force)
     return path
 

@@ -45,16 +45,14 @@ class OverTimeColumns(Row, mixin=True):
         rank=1,
     )
     in_rate: float | None = column("Offsets written per second.", before="status", unit="rate")
-    out_rate: float | None = column("Offsets committed a second.", before="status", unit="rate")
-    eta: float | None = duration(
-        "Seconds until the lag is worked off; null when it is not, or not known.", before="status"
-    )
+    out_rate: float | None = column("Offsets committed per second.", before="status", unit="rate")
+    eta: float | None = duration("Seconds until it has caught up; null if it will not, or if unknown.", before="status")
     time_lag: float | None = duration(
         "How long ago the first unread offset was written, in seconds.", before="status", rank=1
     )
     time_lag_kind: str | None = column("interpolated, exact, or at least.", table=False)
-    falling: float | None = column("Offsets a second by which it falls further behind.", table=False, unit="rate")
-    loss_in: float | None = duration("Seconds until retention takes unread records.", sparse=True)
+    falling: float | None = column("Offsets per second by which it falls further behind.", table=False, unit="rate")
+    loss_in: float | None = duration("Seconds until retention deletes unread records.", sparse=True)
     peak: int = column("The largest lag seen.", table=False, unit="count")
     time: str = column("Time of the refresh, UTC.", table=False, before="group", unit="time")
 

@@ -81,7 +81,7 @@ class Memory:
             self._past.stand_for(self._watched, self.history.standstills())
         except OSError as problem:
             self._past = None
-            complain(f"the next watch will not know what stands still: {problem.filename}: {problem.strerror}")
+            complain(f"the next watch will not detect stuck partitions at once: {problem.filename}: {problem.strerror}")
 
 
 @asynccontextmanager

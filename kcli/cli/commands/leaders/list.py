@@ -27,7 +27,7 @@ class LeaderRow(Row, section="partitions"):
     note: str | None = column("Note about the row; null without one.", unit="sentence")
 
 
-SHAPE = shape("leaders.list", "Partitions that their preferred replica does not lead, one a row.", LeaderRow)
+SHAPE = shape("leaders.list", "Partitions not led by their preferred replica, one per row.", LeaderRow)
 
 
 class ListOptions(ReadOptions):

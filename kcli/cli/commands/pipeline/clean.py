@@ -112,5 +112,5 @@ def _table(options: CleanOptions, word: str) -> Table:
         catalogs.check()
         table = IcebergTable(word, catalogs.place_of(options.warehouse, options.catalog))
     if not table.exists():
-        raise UsageError(f"{word}: there is no such table")
+        raise UsageError(f"{word}: this table does not exist")
     return table

@@ -104,7 +104,7 @@ class Copying(Job):
         self.target = Target(frame, destination, options.compression, options)
         check_ids(options, frame.connection, self.target.connection, options.schema_registry)
         if not self.target.elsewhere and source == destination:
-            raise UsageError("SRC and DST are one topic: the copy would read what it writes, without end")
+            raise UsageError("SRC and DST are the same topic: the copy would read its own records forever")
         if frame.connector == "jvm" and not options.repartition:
             note = "Spark's own connector writes no timestamps: records get the time of the copy"
             frame.connection.properties.notes.append(note)
@@ -116,10 +116,10 @@ class Copying(Job):
 
     def _check_exactly_once(self) -> None:
         if self.frame.connector == "jvm":
-            raise UsageError("--exactly-once is kcli's: Spark's own connector has no transactions")
+            raise UsageError("--exactly-once requires kcli's connector: Spark's own connector has no transactions")
         if self.options.repartition or self.options.min_partitions:
             option = "--repartition" if self.options.repartition else "--min-partitions"
-            raise UsageError(f"--exactly-once has a transaction for each partition of SRC; {option} would mix them")
+            raise UsageError(f"--exactly-once uses a transaction for each partition of SRC; {option} would mix them")
 
     def prepare(self) -> None:
         """Ask both clusters."""
@@ -141,7 +141,9 @@ class Copying(Job):
             async with Client(self.target.connection.client()) as target:
                 here, there = await cluster_id(source.cluster), await cluster_id(target.cluster)
                 if self.source == self.destination and here is not None and here == there:
-                    raise UsageError("SRC and DST are one topic of one cluster: the copy would read what it writes")
+                    raise UsageError(
+                        "SRC and DST are the same topic of the same cluster: the copy would read its own records"
+                    )
                 await self._find(source, target)
 
     async def _find(self, source: Client, target: Client) -> None:

@@ -137,7 +137,7 @@ def _archive(options: DoctorOptions) -> Result:
     return (
         "warning",
         "none for this Spark and Java",
-        "`kcli pipeline doctor` with its job writes it: Spark starts in half the time",
+        "`kcli pipeline doctor` creates it with its job, which halves the start of Spark",
     )
 
 
@@ -146,7 +146,7 @@ def _memory(options: DoctorOptions) -> Result:
     if free is None:
         return "ok", "this system does not report free memory", None
     if free < LEAST_MEMORY:
-        return "warning", f"{size_of(free)} free", "--memory 1g lets Spark's driver take less than 2 GiB"
+        return "warning", f"{size_of(free)} free", "--memory 1g lets Spark's driver use less than 2 GiB"
     return "ok", f"{size_of(free)} free", None
 
 
@@ -159,7 +159,7 @@ def _disk(options: DoctorOptions) -> Result:
         folder = os.path.dirname(folder)  # Spark makes what is missing
     free = shutil.disk_usage(folder).free
     if free < LEAST_DISK:
-        return "warning", f"{size_of(free)} free in {folder}", "--conf spark.local.dir=DIR names another place"
+        return "warning", f"{size_of(free)} free in {folder}", "--conf spark.local.dir=DIR uses another folder"
     return "ok", f"{size_of(free)} free in {folder}", None
 
 
@@ -193,7 +193,7 @@ def _job(options: DoctorOptions) -> Result:
     except Exception as problem:  # whatever Spark raises is this step's finding
         raise told(problem, log) from problem
     if rows != ["ok"]:
-        return "failed", f"read {rows}, not what was written; the log is {log}", None
+        return "failed", f"read {rows}, which differs from what was written; the log is {log}", None
     return "ok", f"Spark started and read a record in {monotonic() - begun:.1f} s", None
 
 

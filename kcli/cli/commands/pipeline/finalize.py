@@ -92,5 +92,5 @@ def _planned(folders: dict[str, UnfinishedBatches]) -> Document:
     for name, folder in folders.items():
         if folder.missing:
             files = plural(len(folder.missing), "file")
-            document.fail(KcliError(f"{name}: {files} of whole batches gone: {folder.missing[0]}"), name)
+            document.fail(KcliError(f"{name}: {files} of complete batches are missing: {folder.missing[0]}"), name)
     return document

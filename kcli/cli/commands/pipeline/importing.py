@@ -42,7 +42,7 @@ class FileRow(Row, section="files"):
     records: int | None = column(
         "Records in it; null if the file does not store their number.", before="bytes", unit="count"
     )
-    destination: str = column("Topic they would go to.", table=False, rank=1)
+    destination: str = column("Topic the records would be sent to.", table=False, rank=1)
 
 
 SHAPE = shape("pipeline.files", "What an import would read, file by file.", FileRow)
@@ -119,7 +119,7 @@ def import_files(options: ImportOptions) -> int:
     if topic is None or not places:
         raise UsageError("missing arguments: kcli pipeline import PATH TOPIC")
     if options.commit_group or options.max_per_batch or options.max_bytes_per_batch:
-        raise UsageError("--commit-group, --max-per-batch and --max-bytes-per-batch are about reading topics")
+        raise UsageError("--commit-group, --max-per-batch and --max-bytes-per-batch work only when topics are read")
     job = Importing(frame, options, places, topic)
     if frame.dry_run:
         return _plan(frame, job)
@@ -144,13 +144,15 @@ class Importing(Job):
         self.form = options.file_format or form_of(places, self.files)
         if options.create and options.keep_partitions:
             raise UsageError(
-                "--create makes as many partitions as the broker does by default; --keep-partitions needs "
-                "those of the rows: create the topic with them first (kcli topics create)"
+                "--create uses the broker's default number of partitions, but --keep-partitions needs the partitions "
+                "of the rows: create the topic first (kcli topics create)"
             )
         if options.value and options.value_column:
-            raise UsageError("--value json is the whole row; --value-column is one column of it")
+            raise UsageError(
+                "--value json and --value-column cannot be combined: the value is the whole row or one column"
+            )
         if options.value and options.to_value_format:
-            raise UsageError("--value json and --to-value-format exclude each other: the whole row is the value")
+            raise UsageError("--value json and --to-value-format cannot be combined")
         self.formats = WrittenFormats(options, frame)
         self._load_as = self.form
         self.reader = conf_of(options.reader, "--reader")
@@ -163,7 +165,7 @@ class Importing(Job):
                 self.conf = (*self.conf, *store_conf(place, frame.conf).items())
         if frame.streaming:
             if len(places) > 1:
-                raise UsageError(f"--{frame.mode} takes one folder, and the files added to it")
+                raise UsageError(f"--{frame.mode} needs a single folder, and reads the files added to it")
             frame.checkpoint("import")  # its errors come before the first request
 
     def prepare(self) -> None:
@@ -182,9 +184,9 @@ class Importing(Job):
             return
         delta.check()
         if self.frame.streaming:
-            raise UsageError(f"--{self.frame.mode} from a Delta table takes Delta's jars: --packages {DELTA_PACKAGE}")
+            raise UsageError(f"--{self.frame.mode} from a Delta table needs Delta's jars: --packages {DELTA_PACKAGE}")
         if len(self.places) > 1 or self.reader or "://" in self.places[0]:
-            raise UsageError("--file-format delta: one folder of this machine, without --reader")
+            raise UsageError("--file-format delta needs one folder on this machine, without --reader")
         self._load_as = "delta-files"
 
     @property
@@ -208,7 +210,9 @@ class Importing(Job):
         )
         if self.frame.connector == "jvm":
             if options.keep_timestamps:
-                raise UsageError("--keep-timestamps is kcli's: Spark's own connector writes no timestamps")
+                raise UsageError(
+                    "--keep-timestamps requires kcli's connector: Spark's own connector writes no timestamps"
+                )
             self._sink = Sink(frame, "kafka", self.target.jvm_options())
         else:
             sink = self.target.options(progress=progress, timestamps=options.keep_timestamps)

@@ -110,11 +110,11 @@ class Plan(Selection):
         (self.source,), self.destination = self.topics, options.words[1]
         self.elsewhere = bool(options.to_profile or options.to_bootstrap)
         if not self.elsewhere and options.to_properties:
-            raise UsageError("--to-X is about DST's cluster: --to-profile or --to-bootstrap names it")
+            raise UsageError("--to-X sets properties of DST's cluster: add --to-profile or --to-bootstrap")
         if not self.elsewhere and self.source == self.destination:
-            raise UsageError("SRC and DST are one topic: a replay goes to another one")
+            raise UsageError("SRC and DST are the same topic: replay to a different topic")
         if self.range.stored:
-            raise UsageError("-o stored: a replay is in no group; -o @TIME:TIME names a window")
+            raise UsageError("-o stored: a replay does not use a group; -o @TIME:TIME gives a range")
         self.pace = Pace(speed=speed_of(options.speed), longest=seconds(options.max_gap, "--max-gap", None))
         self.target = (
             connection_of(options.to_profile, options.to_bootstrap, options.to_properties)
@@ -140,7 +140,7 @@ def speed_of(given: str | None) -> float:
     except ValueError:
         speed = 0.0
     if not 0 < speed < float("inf"):
-        raise UsageError(f"--speed {given}: expected how many times as fast, such as 10 or 0.5, or max")
+        raise UsageError(f"--speed {given}: expected a factor such as 10 or 0.5, or max")
     return speed
 
 
@@ -151,7 +151,7 @@ async def _replay(plan: Plan, stop: Stop) -> int:
         async with Client(plan.target.client()) as target:
             here = await cluster_id(source.cluster)
             if plan.source == plan.destination and here is not None and here == await cluster_id(target.cluster):
-                raise UsageError("SRC and DST are one topic of one cluster: a replay goes to another one")
+                raise UsageError("SRC and DST are the same topic of the same cluster: replay to a different topic")
             return await _between(plan, source, target, stop)
 
 

@@ -53,7 +53,7 @@ def run(options: RunOptions) -> int:
 
     Options on the command line override the file."""
     if len(options.words) != 1:
-        raise UsageError("which file? kcli pipeline run FILE.yaml")
+        raise UsageError("missing file: kcli pipeline run FILE.yaml")
     spec = Spec(options.words[0], read_text(options.words[0], TEXT))
     merged = spec.options(options)
     frame = Frame(merged, "run")
@@ -61,6 +61,6 @@ def run(options: RunOptions) -> int:
     job.name = "run"
     if options.check:
         if not frame.quiet:
-            complain(f"{options.words[0]}: nothing is wrong with it; what it reads and writes was not looked at")
+            complain(f"{options.words[0]}: no mistakes found; its source and sink were not checked")
         return 0
     return start(frame, job)

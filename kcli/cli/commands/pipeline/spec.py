@@ -119,7 +119,7 @@ class Spec:
         self.steps: list[Statement] = []
         document = load(text, path)
         if not isinstance(document, Map):
-            raise UsageError(f"{path}:1: a pipeline is a map: source, steps, sink")
+            raise UsageError(f"{path}:1: a pipeline must be a map with source, steps and sink")
         self._known(document, TOP)
         self._head(document)
         self._sources(document)
@@ -149,7 +149,9 @@ class Spec:
     def _known(self, of: Map, names: Collection[str]) -> None:
         for key in of:
             if SECRET.search(key):
-                raise self.wrong(of, key, f"{key}: no secrets in this file; a profile has them: profile: NAME")
+                raise self.wrong(
+                    of, key, f"{key}: secrets are not allowed in this file; put them into a profile: profile: NAME"
+                )
             if key not in names:
                 near = did_you_mean(key, names) or f"; known: {', '.join(names)}"
                 raise self.wrong(of, key, f"unknown key {key}{near}")
@@ -187,7 +189,7 @@ class Spec:
         option, text = _option(name), self._needed(of, key)
         if option.kind == "flag":
             if text not in ("true", "false"):
-                raise self.wrong(of, key, f"{key}: true or false, not {text}")
+                raise self.wrong(of, key, f"{key}: expected true or false, not {text}")
             return text == "true"
         if option.kind == "int":
             if not (text.isascii() and text.isdigit() and int(text) > 0):
@@ -206,7 +208,7 @@ class Spec:
     def _check_choice(self, of: Map, key: str, text: str, choices: Collection[str]) -> None:
         if text not in choices:
             near = did_you_mean(text, choices)
-            raise self.wrong(of, key, f"{key}: {text} is none of {', '.join(choices)}{near}")
+            raise self.wrong(of, key, f"{key}: {text} is not one of {', '.join(choices)}{near}")
 
     def _map(self, of: Map, key: str) -> Map:
         value = of.get(key)
@@ -231,16 +233,18 @@ class Spec:
         pairs = self._map(of, key)
         for name in pairs:
             if SECRET.search(name):
-                raise self.wrong(pairs, name, f"{name}: no secrets in this file; a profile has them: profile: NAME")
+                raise self.wrong(
+                    pairs, name, f"{name}: secrets are not allowed in this file; put them into a profile: profile: NAME"
+                )
         return [f"{name}={self._text(pairs, name, needed=True)}" for name in pairs]
 
     def _sources(self, of: Map) -> None:
         if ("source" in of) == ("sources" in of):
-            raise self.wrong(of, "source", "what is read? source: with a topic, or sources: a list of such")
+            raise self.wrong(of, "source", "missing source: with a topic, or sources: a list of them")
         key = "source" if "source" in of else "sources"
         sources = [self._map(of, key)] if key == "source" else of[key]
         if not isinstance(sources, list) or not all(isinstance(source, Map) for source in sources) or not sources:
-            raise self.wrong(of, key, "sources: expected a list, each with a topic")
+            raise self.wrong(of, key, "sources: expected a list of maps, each with a topic")
         for source in sources:
             self._known(source, SOURCE)
             topic = self._text(source, "topic")
@@ -256,7 +260,7 @@ class Spec:
             place = self._needed(of, "from")
             merged["offset"] = [PLACES.get(place, place)]
         if "value-schema" in of and "value-format" not in of:
-            raise self.wrong(of, "value-schema", "value-schema goes with value-format: json or msgpack")
+            raise self.wrong(of, "value-schema", "value-schema requires value-format: json or msgpack")
         return merged
 
     def _steps(self, of: Map) -> None:
@@ -265,7 +269,7 @@ class Spec:
             self.steps = [Statement(sql=f"SELECT * FROM {quoted(next(iter(self._each)))}")]
             return
         if not isinstance(steps, list) or not steps or not all(isinstance(step, Map) for step in steps):
-            raise self.wrong(of, "steps", "steps: expected a list, each with sql:")
+            raise self.wrong(of, "steps", "steps: expected a list of maps, each with sql:")
         names: set[str] = set()
         for number, step in enumerate(steps, 1):
             self._known(step, STEP)
@@ -284,7 +288,7 @@ class Spec:
 
     def _sink(self, of: Map) -> None:
         if "sink" not in of:
-            raise self.wrong(of, "sink", "where do the rows go? sink: with topic, files, table or print")
+            raise self.wrong(of, "sink", "missing sink: with topic, files, table or print")
         sink = self._map(of, "sink")
         self._known(sink, SINK)
         kinds = [key for key in ("topic", "files", "table", "print") if key in sink]
@@ -302,7 +306,7 @@ class Spec:
         elif kinds == ["table"]:
             self._common.setdefault("file_format", "iceberg")
         elif "format" in sink:
-            raise self.wrong(sink, "format", "format goes with files or table")
+            raise self.wrong(sink, "format", "format requires files or table")
 
     def _merge(self, of: Map) -> None:
         self._known(of, MERGE)

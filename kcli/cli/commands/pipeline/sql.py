@@ -99,7 +99,7 @@ class Querying(Job):
         self.sizes: dict[TopicPartition, float] = {}
         if frame.streaming and len([step for step in steps if not step.name]) > 1:
             raise UsageError(
-                f"--{frame.mode} takes one statement; steps of `kcli pipeline run` can build on each other"
+                f"--{frame.mode} accepts only one statement; steps of `kcli pipeline run` can build on each other"
             )
         self.output: Output = output_of(frame, options)
         self.destination = self.output.label
@@ -115,7 +115,7 @@ class Querying(Job):
         for topic in named:
             options = self.each.get(topic, self.options)
             if options.schema_mode and not self.writes_to:
-                raise UsageError("--schema-mode goes with --file-format: only files keep the schema of the first run")
+                raise UsageError("--schema-mode requires --file-format: only files keep the schema of the first run")
             if options.schema_mode == "evolve":
                 self.output.evolves()
             self._check_merge(options)
@@ -140,7 +140,9 @@ class Querying(Job):
         if not self.frame.streaming:
             self.spans = self.span
         elif not named:
-            raise UsageError(f"--{self.frame.mode}: the SQL names no topic of this cluster: nothing to follow")
+            raise UsageError(
+                f"--{self.frame.mode}: the SQL names no topic of this cluster, so there is nothing to follow"
+            )
         self.output.check(self.source, [step.sql for step in self.steps])
         self.checkpoint = str(self.output.checkpoint or "")
 
@@ -149,7 +151,7 @@ class Querying(Job):
         if self.output.merges:
             Merging(options, None).check_payload(options)
         elif options.unwrap is not None:
-            raise UsageError("--unwrap goes with --merge COLUMN: which columns name a row")
+            raise UsageError("--unwrap requires --merge COLUMN, the key of a row")
 
     def _quarantine(self, options: SqlOptions) -> str:
         """Where the tasks keep bad records of a topic; "" for nowhere."""
@@ -177,7 +179,7 @@ class Querying(Job):
         names = {step.name for step in self.steps if step.name}
         twice = sorted(names & {*self.topics} & set(self.each))
         if twice:
-            raise UsageError(f"{twice[0]} is the name of a step and of a topic that is read: name the step otherwise")
+            raise UsageError(f"{twice[0]} is the name of a step and of a topic that is read: rename the step")
         topics = [topic for topic in list(self.each) or self.topics if topic not in names]
         read = dict.fromkeys(name for step in self.steps for name in mentioned(step.sql, topics))
         unread = [topic for topic in self.each if topic not in read]
@@ -316,16 +318,16 @@ def start(frame: Frame, job: Querying) -> int:
 def steps_of(options: SqlOptions) -> list[Statement]:
     """The statements of the line, of -f FILE or of stdin. Raises UsageError."""
     if len(options.words) > 1:
-        raise UsageError("the SQL is one word of the shell: put it in quotes")
+        raise UsageError("the SQL must be one argument: put it in quotes")
     if options.words and options.file is None:
         text = options.words[0]
     elif options.file is not None and not options.words:
         text = read_text(options.file, TEXT)
     else:
-        raise UsageError("which SQL? kcli pipeline sql 'SELECT …', or --file FILE")
+        raise UsageError("missing SQL: kcli pipeline sql 'SELECT …', or --file FILE")
     statements = split(text)
     if not statements:
-        raise UsageError("there is no statement in the SQL")
+        raise UsageError("the SQL has no statement")
     many = len(statements) > 1
     return [Statement(sql=sql, where=f"statement {number}" if many else "") for number, sql in enumerate(statements, 1)]
 

@@ -219,10 +219,10 @@ class Plan:
             }
             for name, said in others.items():
                 if said:
-                    raise UsageError(f"--{name} goes with --value-schema or --key-schema")
+                    raise UsageError(f"--{name} requires --value-schema or --key-schema")
             return None
         if self.msgpack:
-            raise UsageError("--value-format msgpack and --value-schema are two forms of a value; take one")
+            raise UsageError("--value-format msgpack and --value-schema cannot be combined")
         from kcli.cli.runtime.schemas.encoding import Encoding
 
         given = {"key": options.key_schema, "value": options.value_schema}
@@ -265,19 +265,20 @@ class Plan:
 
     def _check(self, options: ProduceOptions) -> None:
         if self.given and (self.paths or self.whole or self.input != "lines" or self.template is not None):
-            raise UsageError(f"{'--value' if self.values else '--tombstone'} takes no files, --whole, --input or -f")
+            given = "--value" if self.values else "--tombstone"
+            raise UsageError(f"{given} cannot be combined with files, --whole, --input or -f")
         if self.key_from is not None and (options.key is not None or self.key_delimiter is not None):
-            raise UsageError("--key-from takes keys from values: neither -k nor -K goes with it")
+            raise UsageError("--key-from takes keys from values, so it cannot be combined with -k or -K")
         if options.key is not None and not self.fill:
             _check_key(options.key)
         if self.fill and not self.given:
-            raise UsageError("--repeat repeats --value and --tombstone; give one")
+            raise UsageError("--repeat needs --value or --tombstone")
         if self.fill:
             from kcli.cli.commands.produce.filling import check_places
 
             check_places(*self.values, *self.tombstones, self.key, *(value for _, value in self.headers))
         if self.template is not None and (options.key_delimiter or options.whole or self.input != "lines"):
-            raise UsageError("-f describes the whole line; it excludes -K, --whole and --input")
+            raise UsageError("-f describes the whole line, so it cannot be combined with -K, --whole or --input")
         if self.input != "lines":
             refused = {
                 "-D": options.delimiter,
@@ -287,11 +288,11 @@ class Plan:
             }
             for name, value in refused.items():
                 if value:
-                    raise UsageError(f"--input {self.input} says it all: {name} does not go with it")
+                    raise UsageError(f"{name} cannot be combined with --input {self.input}")
         if self.batch and self.settings.transactional_id is None:
-            raise UsageError("--batch is the size of a transaction: it needs --transactional-id")
+            raise UsageError("--batch sets the size of a transaction, so it needs --transactional-id")
         if self.whole and self.key_delimiter:
-            raise UsageError("--whole takes no -K: nothing is split")
+            raise UsageError("--whole cannot be combined with -K, because it does not split input")
 
     def _warn(self) -> None:
         """`-H NAME:VALUE` is how rpk and kaf write a header; here it is a name without a value. {{seq}} is text until
@@ -307,14 +308,14 @@ class Plan:
                 from kcli.cli.output.messages import complain
 
                 better = name.replace(":", "=", 1)
-                complain(f"-H {name}: a header of that name, without a value; -H {better} gives it one")
+                complain(f"-H {name}: a header without a value; write -H {better} to give it one")
 
 
 def _topic_and_files(options: ProduceOptions) -> tuple[str, list[str]]:
     """The topic, by -t or by the first word, and the files. Raises UsageError."""
     words = list(options.words)
     if len(options.topics) > 1:
-        raise UsageError("produce writes to one topic")
+        raise UsageError("produce writes to only one topic")
     if options.topics:
         return options.topics[0], words
     if not words:
@@ -328,7 +329,7 @@ def _check_key(key: str) -> None:
     name, closed, _ = rest.partition("}}")
     if opened and closed and name.strip() not in ("seq", "uuid", "now"):
         field = name.strip().removeprefix("value.")
-        raise UsageError(f"-k {key}: -k is one key for all records; use --key-from {field}")
+        raise UsageError(f"-k {key}: -k sets one key for all records; use --key-from {field}")
 
 
 def _rate_limit(given: str | None) -> RateLimit | None:

@@ -58,7 +58,7 @@ class Prompt:
         """Show the prompt, unless the next line is there already, as of a paste; the first time with how to end."""
         if not self._greeted:
             self._greeted = True
-            self._put("One record a line; Ctrl-D ends.\n")
+            self._put("One record per line; Ctrl-D ends.\n")
         if not typed_ahead():
             self._put(self._text)
 

@@ -1,4 +1,4 @@
-"""`produce --rate N`: at most N records a second, exact over time."""
+"""`produce --rate N`: at most N records per second, exact over time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RateLimit:
         except ValueError:
             number = 0.0
         if not 0 < number < 1e12 or unit not in SECONDS:
-            raise UsageError(f"--rate {text}: expected records a second, such as 100 or 100/s (or 30/m)")
+            raise UsageError(f"--rate {text}: expected records per second, such as 100 or 100/s (or 30/m)")
         self._per_second = number / SECONDS[unit]
         self._due: float | None = None  # when the next record may go
         self.step = max(int(self._per_second * AT_ONCE), 1)

@@ -117,7 +117,7 @@ def _packed(value: bytes) -> bytes:
     try:
         parsed = read_json(value)
     except ValueError:
-        raise ValueError("is not JSON, which --value-format msgpack packs") from None
+        raise ValueError("is not JSON, which --value-format msgpack requires") from None
     try:
         packed: bytes = packb(parsed, unicode_errors="surrogateescape")
     except (ValueError, OverflowError, RecursionError) as problem:
@@ -132,7 +132,7 @@ def _field_of(value: bytes | None, field: str) -> bytes | None:
     try:
         found = None if value is None else read_json(value)
     except ValueError:
-        raise ValueError("is not JSON, from which --key-from takes a key") from None
+        raise ValueError("is not JSON, which --key-from requires") from None
     for name in field.removeprefix("value.").split("."):
         if not isinstance(found, dict) or name not in found:
             raise ValueError(f"has no field {field} (--key-from)")

@@ -311,7 +311,7 @@ async def send(sending: Sending, stop: Stop) -> int:
         left = await sending.producer.flush(PATIENCE)
         if left:
             again = "Ctrl-C again" if stop.asked else "Ctrl-C twice"
-            say(f"waiting for the answers to {records(left)}; {again} stops at once")
+            say(f"waiting for responses to {records(left)}; {again} stops at once")
             await sending.producer.flush(FLUSH_AFTER_INTERRUPT)
     problem = problem or sending.error
     if not stop.asked:

@@ -122,7 +122,7 @@ class TransactionalSending(Sending):
         if self._ending is not None and not self._ending.done():
             await asyncio.wait({self._ending}, timeout=PATIENCE)
             if not self._ending.done():
-                say("waiting for the answer to the commit; Ctrl-C again stops at once")
+                say("waiting for the response to the commit; Ctrl-C again stops at once")
             await self._ending
         if not self._open:
             return
@@ -134,7 +134,7 @@ class TransactionalSending(Sending):
         except (KcliError, TimeoutError) as problem:
             reason = str(problem) or "nobody answered"
             limit = self.plan.settings.transaction_timeout
-            say(f"the abort failed: {reason}; the coordinator aborts by itself after at most {limit:g} s")
+            say(f"the abort failed: {reason}; the coordinator aborts it after at most {limit:g} s")
         self.aborted += self.pending
         self._ended("its transaction was aborted", unknown=False)
 

@@ -63,5 +63,5 @@ def alter(options: AlterOptions) -> int:
 def _add(limits: dict[str, float | None], key: str, value: float | None) -> None:
     """Raises UsageError for a quota that the line names twice."""
     if key in limits:
-        raise UsageError(f"{key}: named twice")
+        raise UsageError(f"{key}: given twice")
     limits[key] = value

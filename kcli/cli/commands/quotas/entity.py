@@ -38,7 +38,7 @@ def names_of(options: EntityOptions) -> dict[str, str | None]:
     }
     for kind, (name, default) in given.items():
         if name is not None and default:
-            raise UsageError(f"--{kind} and --{kind}-default exclude each other")
+            raise UsageError(f"--{kind} and --{kind}-default cannot be combined")
     return {kind: name for kind, (name, default) in given.items() if name is not None or default}
 
 

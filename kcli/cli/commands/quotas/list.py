@@ -77,7 +77,7 @@ def describe(options: DescribeOptions) -> int:
     """Print the quotas of entities that have all named parts; --strict excludes entities with further parts."""
     components = _components(options)
     if options.strict and not components:
-        raise UsageError("--strict goes with --user, --client-id, --ip or --any")
+        raise UsageError("--strict requires --user, --client-id, --ip or --any")
 
     async def work(cluster: Cluster, document: Document) -> None:
         document.of(QuotaRow)[:] = _rows(await describe_quotas(cluster, components, strict=options.strict))
@@ -90,9 +90,9 @@ def _components(options: DescribeOptions) -> list[Component]:
     names = names_of(options)
     for kind in options.any:
         if kind not in KINDS:
-            raise UsageError(f"--any {kind}: quotas are for a {', a '.join(KINDS)}")
+            raise UsageError(f"--any {kind}: quotas apply to a {', a '.join(KINDS)}")
         if kind in names:
-            raise UsageError(f"--any {kind} and --{kind} exclude each other")
+            raise UsageError(f"--any {kind} and --{kind} cannot be combined")
     components = [
         Component(kind=kind, match=IS_DEFAULT if name is None else EXACT, name=name) for kind, name in names.items()
     ]

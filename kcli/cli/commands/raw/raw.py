@@ -81,16 +81,16 @@ def run(options: RawOptions) -> int:
 
         return list_apis(options, options.broker)
     if not words:
-        raise UsageError("name an API: kcli raw Metadata, or --list for all of them")
+        raise UsageError("missing API: kcli raw Metadata, or --list for all of them")
     kind = find_api(words[0])
     if options.describe:
         from kcli.cli.commands.raw.schema import describe
 
         return describe(options, kind, options.api_version)
     if format_of(options) not in ("table", "json", "ndjson"):
-        raise UsageError("an answer is JSON: --format json, or ndjson for one line")
+        raise UsageError("responses are JSON: use --format json, or ndjson for one line")
     if len(words) > 2:
-        raise UsageError(f"unexpected argument {words[2]!r}: kcli raw API [BODY]; a body is one argument, in quotes")
+        raise UsageError(f"unexpected argument {words[2]!r}: kcli raw API [BODY]; quote the body as one argument")
     if options.hex and kind.api_key == SASL_AUTHENTICATE:
         raise UsageError("--hex does not show SaslAuthenticate: it would print the password of this connection")
     body = read_body(words[1] if len(words) > 1 else None)
@@ -111,7 +111,7 @@ def _refuse_list_options(options: RawOptions) -> None:
         raise UsageError("--watch refreshes the list: kcli raw --list --watch")
     given = next((name for name in ("columns", "sort", "top") if name in options.given()), None)
     if given and not (options.list or options.describe):
-        raise UsageError(f"--{given} goes with --list or --describe; an answer is JSON")
+        raise UsageError(f"--{given} requires --list or --describe; responses are printed as JSON")
 
 
 def _refuse_version_letter(options: RawOptions) -> None:
@@ -145,7 +145,7 @@ async def _sent(options: RawOptions, kind: type[Request[Any]], version: int | No
             response = await broker.ask(request, max_version=version)
         except (ConnectError, DeadlineExceeded) as problem:
             if problem.sent and kind.api_key not in READING and not getattr(request, "validate_only", False):
-                complain("it was sent and may have taken effect; check before you repeat it")
+                complain("the request was sent and may have taken effect; check before you repeat it")
             raise
     failed: list[str] = []
     answer = explained(to_json(response, version), failed, put=options.explain)
@@ -167,7 +167,7 @@ async def _version(broker: Broker, kind: type[Request[Any]], wanted: int | None)
     chosen = min(high, kind.versions.last) if wanted is None else wanted
     if not max(low, kind.versions.first) <= chosen <= high:
         raise KcliError(
-            f"broker {broker.node_id} speaks {name} {low}-{high}, and kcli {kind.versions}; "
+            f"broker {broker.node_id} supports {name} {low}-{high}, and kcli {kind.versions}; "
             + (f"not {wanted}" if wanted is not None else "there is no common version")
         )
     return chosen

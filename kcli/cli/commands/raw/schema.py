@@ -24,33 +24,33 @@ from kcli.values import Field, Value
 
 class OfferRow(Row, section="apis"):
     key: int = column("Number of the API.", rank=1)
-    api: str | None = column("Its name; null for one that kcli does not know.", rank=1)
-    kcli: str | None = column("Versions that kcli speaks.")
-    broker: str | None = column("Versions that the broker offers; null: none.", rank=1)
-    used: int | None = column("The version spoken between both; null: none.")
+    api: str | None = column("Its name; null if kcli does not know it.", rank=1)
+    kcli: str | None = column("Versions that kcli supports.")
+    broker: str | None = column("Versions that the broker supports; null if none.", rank=1)
+    used: int | None = column("Version that both use; null if none.")
 
 
 class ApiRow(Row, section="api"):
     key: int = column("Number of the API.", rank=1)
     api: str = column("Its name.", rank=1)
-    versions: str = column("Versions that kcli speaks.", unit="word")
+    versions: str = column("Versions that kcli supports.", unit="word")
     flexible: str = column("Versions with tagged fields and compact lengths.", unit="word")
     about: str = column("Its purpose.", unit="sentence")
 
 
 class FieldRow(Row, section="fields"):
-    kind: str = column("request or answer.", unit="word")
-    field: str = column("Its name with its place, as Kafka's schemas call it.", rank=1)
-    type: str = column("Its type in Kafka's words; [] is a list.")
-    versions: str = column("Versions that carry it.", unit="word")
-    null: str | None = column("Versions in which it may be null.", sparse=True, rank=3)
+    kind: str = column("request or response.", unit="word")
+    field: str = column("Path of the field, as in Kafka's schemas.", rank=1)
+    type: str = column("Its type in Kafka's terms; [] means a list.")
+    versions: str = column("Versions that have it.", unit="word")
+    null: str | None = column("Versions in which it can be null.", sparse=True, rank=3)
     default: str = column("Its default, as JSON.", rank=3)
     tag: int | None = column("Number of a tagged field.", sparse=True, rank=3)
     about: str | None = column("Its meaning, if the name does not explain it.", unit="sentence")
 
 
 LIST_SHAPE = shape("raw.list", "APIs, one a row.", OfferRow)
-DESCRIBE_SHAPE = shape("raw.describe", "An API, and the fields of its request and answer.", ApiRow, FieldRow)
+DESCRIBE_SHAPE = shape("raw.describe", "An API, and the fields of its request and response.", ApiRow, FieldRow)
 
 
 def list_apis(options: OutputOptions, broker: str | None) -> int:

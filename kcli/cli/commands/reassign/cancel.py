@@ -37,7 +37,7 @@ class CancelRow(Row, section="partitions"):
 SHAPE = shape("reassign.cancel", "Moves that were cancelled, or would be.", CancelRow)
 
 
-NOTHING = "none of these partitions moves"
+NOTHING = "none of these partitions is moving"
 
 
 class CancelOptions(FileOptions, NamedTopics, PatternOptions, AllTopicsOptions, KeepThrottleOptions, UndoOptions):

@@ -90,11 +90,11 @@ async def _followed(cluster: Cluster, document: Document, options: WaitingOption
         if stop.asked:
             say(
                 options,
-                f"interrupted: {plural(len(left), 'replica')} still on the way; kcli logdirs replicas shows them",
+                f"interrupted: {plural(len(left), 'replica')} still moving; kcli logdirs replicas shows them",
             )
             return ended_by(stop.by, INTERRUPTED)
     if left:
-        say(options, f"{plural(len(left), 'replica')} on the way; kcli logdirs replicas shows them")
+        say(options, f"{plural(len(left), 'replica')} moving; kcli logdirs replicas shows them")
     return None
 
 
@@ -148,7 +148,7 @@ class ReplicaRow(Row, section="replicas"):
     error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
-SHAPE = shape("reassign.disks", "Replicas that move between log directories, or would.", ReplicaRow)
+SHAPE = shape("reassign.disks", "Replicas that are moved between log directories, or would be.", ReplicaRow)
 
 
 class DisksOptions(NamedTopics, PatternOptions, WaitingOptions, RateOptions, ChangeOptions):
@@ -178,12 +178,12 @@ def disks(options: DisksOptions) -> int:
     if options.to is None and options.away is None and not options.even:
         raise UsageError("missing target: --to PATH, --from PATH or --balance")
     if options.even and (options.to or options.away):
-        raise UsageError("--balance chooses the directories itself; --to and --from do not go with it")
+        raise UsageError("--balance chooses the directories itself, so it cannot be combined with --to or --from")
     rate = None if options.throttle is None else int(bytes_of(options.throttle, "--throttle"))
     if rate is not None and not options.wait:
         raise UsageError("--throttle needs --wait, which removes it at the end")
     if options.patience is not None and not options.wait:
-        raise UsageError("--timeout goes with --wait")
+        raise UsageError("--timeout requires --wait")
 
     async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         if scope.named:

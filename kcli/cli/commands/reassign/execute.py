@@ -56,7 +56,7 @@ def execute(options: ExecuteOptions) -> int:
     """
     path = file_of(options.words)
     if path is not None and plans_anew(options):
-        raise UsageError(f"{path} is a plan; planning options exclude it")
+        raise UsageError(f"{path} is a plan, which cannot be combined with planning options")
     rate = None if options.throttle is None else rate_of(options.throttle)
     patterns = path is None and not options.literal and any(map(is_pattern, options.words))
     _check(options)
@@ -102,7 +102,7 @@ def _refuse_others(layout: Layout) -> None:
     """Raises KcliError where partitions are moving already."""
     if layout.ongoing:
         raise KcliError(
-            f"{plural(len(layout.ongoing), 'partition')} on the way already, such as "
+            f"{plural(len(layout.ongoing), 'partition')} already moving, such as "
             f"{about(next(iter(layout.ongoing)))}; wait (kcli reassign verify --wait), or add --additional"
         )
 
@@ -121,12 +121,12 @@ def _check(options: ExecuteOptions) -> None:
     """Raises UsageError for options that mean nothing without waiting."""
     for name, given in (("--timeout", options.patience), ("--on-interrupt", options.on_interrupt)):
         if given is not None and not waits(options):
-            raise UsageError(f"{name} goes with --wait")
+            raise UsageError(f"{name} requires --wait")
 
 
 def rate_of(text: str) -> int:
     """`50MiB` in bytes a second. Raises UsageError."""
     rate = int(bytes_of(text, "--throttle"))
     if rate < 1:
-        raise UsageError(f"--throttle {text}: a limit is 1 byte a second or more")
+        raise UsageError(f"--throttle {text}: a limit must be 1 byte per second or more")
     return rate

@@ -65,7 +65,7 @@ async def _left_alone(
     try:
         await clean(cluster, options, document, topics, known=watch.throttled)
     except KcliError as error:
-        say(options, f"throttles may be left ({error}); `kcli reassign throttle` shows them")
+        say(options, f"throttles may still be set ({error}); `kcli reassign throttle` shows them")
 
 
 async def _batches(

@@ -33,7 +33,7 @@ class Chosen:
 
     def __init__(self, words: list[str], everything: bool, *, internal: bool = False, literal: bool = False) -> None:
         if everything == bool(words):
-            raise UsageError("name topics, such as orders or orders:0,1, or use --all-topics; not both")
+            raise UsageError("give either topics, such as orders or orders:0,1, or --all-topics")
         self._scope = Scope(words, literal=literal)
         self.by_pattern = bool(self._scope.patterns)
         self.everything, self._internal = everything, internal

@@ -91,5 +91,5 @@ async def plan_of(cluster: Cluster, layout: Layout, options: PlanningOptions) ->
 def _ids(option: str, words: list[str]) -> list[int]:
     for word in words:
         if not word.strip().isdecimal():
-            raise UsageError(f"{option} {word}: a broker is named by its id, such as 1")
+            raise UsageError(f"{option} {word}: expected the id of a broker, such as 1")
     return [int(word) for word in words]

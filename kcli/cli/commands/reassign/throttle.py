@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import typer
 
-NONE = "no throttle of replication is set"
+NONE = "no replication throttle is set"
 
 
 class ThrottleRow(Row, section="throttles"):
@@ -37,7 +37,7 @@ class ThrottleRow(Row, section="throttles"):
     error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
-SHAPE = shape("reassign.throttle", "Throttles of replication, one a row.", ThrottleRow)
+SHAPE = shape("reassign.throttle", "Replication throttles, one per row.", ThrottleRow)
 
 
 class ThrottleOptions(ChangeOptions):
@@ -60,10 +60,10 @@ def throttle(options: ThrottleOptions) -> int:
     """
     words = options.words
     if len(words) > 1 or (words and options.remove):
-        raise UsageError("one RATE, such as 50MiB, or --remove")
+        raise UsageError("give one RATE, such as 50MiB, or --remove")
     rate = int(bytes_of(words[0], "RATE")) if words else None
     if rate is not None and rate < 1:
-        raise UsageError(f"RATE {words[0]}: a limit is 1 byte a second or more; --remove removes throttles")
+        raise UsageError(f"RATE {words[0]}: a limit must be 1 byte per second or more; --remove removes throttles")
 
     async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         topics = [name for name, topic in (await describe_topics(cluster)).items() if isinstance(topic, Topic)]

@@ -78,7 +78,7 @@ async def clean(
     broker may tell of them yet, if nothing moves any more. Whether they are gone."""
     if not though_moving and await list_reassignments(cluster):
         if not quiet:
-            say(options, "moves are in progress, so throttles stay; `kcli reassign verify --wait` removes them")
+            say(options, "moves are in progress, so the throttles stay; `kcli reassign verify --wait` removes them")
         return False
     there = [name for name, topic in (await describe_topics(cluster, topics)).items() if isinstance(topic, Topic)]
     throttled, failed = await find_throttles(cluster, there, [node.id for node in await cluster.nodes()])
@@ -88,7 +88,7 @@ async def clean(
             left.setdefault(at, set()).update(names)
     done = await clear_throttles(cluster, left)
     for at, problem in [*failed.items(), *((at, error) for at, error in done.items() if error is not None)]:
-        document.fail(KcliError(f"{about_resource(at)}: its throttle may be left: {problem}"), about_resource(at))
+        document.fail(KcliError(f"{about_resource(at)}: its throttle may still be set: {problem}"), about_resource(at))
     if left:
         say(options, f"throttles removed from {_named(left)}")
     return not document.errors

@@ -56,13 +56,13 @@ def verify(options: VerifyOptions) -> int:
     removed. Exit code 3 while a move is in progress, 1 when replicas differ from FILE."""
     words = options.words
     if len(words) > 1:
-        raise UsageError("one FILE, or none for all moves")
+        raise UsageError("give one FILE, or none for all moves")
     wanted: Assignment = {}
     dirs: dict[Replica, str] = {}
     if words:
         wanted, dirs = assignment_file.read(words[0])
     if options.patience is not None and not options.wait:
-        raise UsageError("--timeout goes with --wait")
+        raise UsageError("--timeout requires --wait")
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         targets = wanted if words else {at: move.target for at, move in (await list_reassignments(cluster)).items()}

@@ -139,7 +139,7 @@ class Watch:
 
     def _say(self, moving: int, left: int, rate: float) -> None:
         eta = f", {human_time(left / rate)} at {bytes_text(int(rate))}/s" if rate >= 1 else ""
-        say(self._options, f"{plural(moving, 'partition')} on the way, {bytes_text(left)} left{eta}")
+        say(self._options, f"{plural(moving, 'partition')} moving, {bytes_text(left)} left{eta}")
 
     async def finish(
         self, document: Document, rows: Mapping[TopicPartition, MovingRow], topics: list[str] | None
@@ -179,7 +179,7 @@ class Watch:
             await clean(self._cluster, self._options, document, topics, though_moving=True, known=self.throttled)
         say(
             self._options,
-            f"interrupted: {plural(len(moving), 'partition')} still on the way, with throttles unchanged. "
+            f"interrupted: {plural(len(moving), 'partition')} still moving, with throttles unchanged. "
             "`kcli reassign verify --wait` waits and removes them; `kcli reassign cancel --all-topics --execute` "
             "cancels the moves",
         )
@@ -206,7 +206,7 @@ async def settle(
     if asked:
         await repeat(done, Backoff(FIRST_PAUSE, FIRST_PAUSE), asyncio.get_running_loop().time() + patience)
     for at, row in asked.items():
-        problem = KcliError(f"{about(at)}: does not move, and its replicas are {now.get(at)} and not {row.new}")
+        problem = KcliError(f"{about(at)}: not moving, but its replicas are {now.get(at)} instead of {row.new}")
         row.result, row.error = "failed", str(problem)
         document.fail(problem, about(at))
 

@@ -129,13 +129,16 @@ class Plan(StoredSelection):
 
     def _check(self, options: RedriveOptions) -> None:
         if options.to == self.dlq:
-            raise UsageError(f"--to {self.dlq}: that is the dead-letter topic itself")
+            raise UsageError(f"--to {self.dlq}: this is the dead-letter topic itself")
         if self.range.stored:
             raise UsageError("-o stored: a redrive resumes by itself; --restart starts from the beginning")
         if self.exactly_once and (not self.resume or options.on_error == "skip"):
-            raise UsageError("--exactly-once keeps positions with the records: not with --no-resume or --on-error skip")
+            raise UsageError(
+                "--exactly-once cannot be combined with --no-resume or --on-error skip: it stores "
+                "positions with the records"
+            )
         if options.transactional_id and not self.exactly_once:
-            raise UsageError("--transactional-id goes with --exactly-once")
+            raise UsageError("--transactional-id requires --exactly-once")
 
     def _name(self, options: RedriveOptions, decoded_by: str) -> str:
         """Filters and beginnings have a progress of their own: records that one filter drops, another may select."""

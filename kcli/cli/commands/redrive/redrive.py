@@ -113,7 +113,7 @@ async def _begin(plan: Plan, client: Client, producer: Producer | None) -> tuple
     left = {at: (begins.get(at, start), end) for at, (start, end) in span.items()}
     moved = sum(left[at][0] - start for at, (start, _) in span.items())
     if moved and not plan.connection.quiet:
-        complain(f"resuming after {moved} offsets already read (group {plan.group}); --restart begins at the first")
+        complain(f"resuming after {moved} offsets already read (group {plan.group}); --restart starts over")
     before = await sent_before(client.cluster, plan.dlq, plan.group)
     if not plan.connection.quiet:
         _say_unknown(before, left)
@@ -125,7 +125,7 @@ async def _begin(plan: Plan, client: Client, producer: Producer | None) -> tuple
 def _say_unknown(before: PriorRedrives, span: Span) -> None:
     """Say which records may go a second time, as nothing tells whether they were sent."""
     if before.unlisted is not None:
-        complain(f"what earlier redrives sent may be sent again: {before.unlisted}")
+        complain(f"records that earlier redrives sent may be sent again: {before.unlisted}")
     for (group, at), offset in sorted(before.unknown.items()):
         if at in span and span[at][0] < min(offset, span[at][1]):
             complain(

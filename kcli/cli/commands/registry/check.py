@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 INCOMPATIBLE = 3  # the exit code
 
 
-SHAPE = shape("registry.check", "Why a schema is incompatible, one reason a row; no row where it is not.", ReasonRow)
+SHAPE = shape(
+    "registry.check", "Why a schema is incompatible, one reason per row; no rows if it is compatible.", ReasonRow
+)
 
 
 class CheckOptions(SchemaFileOptions, OutputOptions):
@@ -77,7 +79,7 @@ def check_schema(options: CheckOptions) -> int:
     schema = options.schema(path)
     files = [word for word in others if word.startswith(FILE)]
     if files and (len(files) < len(others) or not level):
-        raise UsageError("file:PATH in place of a subject goes with --level, and with other files only")
+        raise UsageError("file:PATH instead of a subject requires --level, and only other files")
     if not files and len(others) > 1:
         raise UsageError(f"unexpected argument {others[1]!r}: one subject, then the file")
     if files:
@@ -154,8 +156,8 @@ async def _by_registry(registry: Registry, subject: str, schema: Schema, level: 
     own = level if level == "NONE" else await _level(registry, subject)
     if own != level:
         raise UsageError(
-            f"--level {level}: kcli compares no JSON schemas itself, and the registry compares {subject} by its level "
-            f"{own}; leave --level out, or set the level: kcli registry compat {subject} --set {level}"
+            f"--level {level}: kcli does not compare JSON schemas itself, and the registry uses the level {own} of "
+            f"{subject}; omit --level, or set the level: kcli registry compat {subject} --set {level}"
         )
     every = level.endswith("_TRANSITIVE")
     reasons = [] if level == "NONE" else await reasons_against(registry.client, subject, schema, every=every)
@@ -179,10 +181,12 @@ def _violations(level: str, new: Needing, versions: list[Needing]) -> list[Viola
     """Raises UsageError for a schema of another type, SchemaRefused."""
     kind = new[0].kind
     if kind == JSON:
-        raise UsageError("--level: kcli compares no JSON schemas itself; name a subject, whose registry does")
+        raise UsageError(
+            "--level: kcli does not compare JSON schemas itself; give a subject, so that the registry does"
+        )
     for schema, _ in versions:
         if schema.kind != kind:
-            raise UsageError(f"{schema.name} is of the type {schema.kind}, and the new schema {kind}")
+            raise UsageError(f"{schema.name} has the type {schema.kind}, but the new schema {kind}")
     if kind == PROTOBUF:
         from kcli.serde.protobuf.compatibility import incompatibilities
         from kcli.serde.protobuf.reader import parsed_schema
@@ -217,7 +221,7 @@ def _sentence(type: str, message: str, direction: str) -> str:
     """Avro's words, where they are no sentence by themselves."""
     reader = "the new schema" if direction == BACKWARD else "the old schema"
     if type == "READER_FIELD_MISSING_DEFAULT_VALUE":
-        return f"the field {message} of {reader} has no default, and the other schema does not have it"
+        return f"the field {message} of {reader} has no default and is missing in the other schema"
     if type == "MISSING_ENUM_SYMBOLS":
         return f"{reader} lacks the symbols {message}"
     return message

@@ -53,7 +53,7 @@ def contexts(options: ContextsOptions) -> int:
     of an empty context, and the context with them."""
     wanted = list(dict.fromkeys(schemas.context_named(word) for word in options.words))
     if options.delete and not wanted:
-        raise UsageError("name the contexts to delete")
+        raise UsageError("missing argument: the contexts to delete")
     if options.delete and "." in wanted:
         raise UsageError("the default context cannot be deleted")
 

@@ -73,7 +73,7 @@ def _place(word: str) -> schemas.Place:
     """Raises UsageError for the latest version, which may be another one by the time it is deleted."""
     subject, version = subject_of(word)
     if version is None and subject != word:
-        raise UsageError(f"{word}: name the version by its number")
+        raise UsageError(f"{word}: give the version as a number")
     return subject, version
 
 

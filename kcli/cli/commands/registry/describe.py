@@ -79,10 +79,12 @@ def describe(options: DescribeOptions) -> int:
     is indented. -J adds everything else that the registry reports."""
     words = words_of(options, "SUBJECT, id or GUID")
     if options.resolved and options.references:
-        raise UsageError("--resolved and --references exclude each other")
+        raise UsageError("--resolved and --references cannot be combined")
     form = options.schema_format or ""
     if form and form not in FORMS:
-        raise UsageError(f"--schema-format {form}: write resolved (Avro), serialized or ignore_extensions (Protobuf)")
+        raise UsageError(
+            f"--schema-format {form}: expected resolved (Avro), serialized or ignore_extensions (Protobuf)"
+        )
 
     async def work(registry: Registry, document: Document) -> None:
         for word in words:
@@ -131,12 +133,14 @@ def _check_form(schema: Schema, form: str, registry: str) -> None:
     """Raises UsageError for a form that schemas of this kind do not have, KcliError where the registry answered the
     text as it is: some ignore what they do not know."""
     if form and schema.kind not in FORMS[form]:
-        raise UsageError(f"--schema-format {form}: {schema.name} is of the type {schema.kind}, which has no such form")
+        raise UsageError(
+            f"--schema-format {form}: {schema.name} has the type {schema.kind}, which does not have this format"
+        )
     if form == "serialized":
         from kcli.serde.protobuf.reader import is_descriptor
 
         if not is_descriptor(schema.text.strip()):
-            raise KcliError(f"--schema-format {form}: {registry} does not make this form of {schema.name}")
+            raise KcliError(f"--schema-format {form}: {registry} does not provide this format of {schema.name}")
     if form == "resolved" and schema.references:
         from kcli.serde.avro.parse import parse
 
@@ -144,15 +148,15 @@ def _check_form(schema: Schema, form: str, registry: str) -> None:
             parse(schema.text)
         except SchemaRefused:
             raise KcliError(
-                f"--schema-format {form}: {registry} does not make this form of {schema.name}; --resolved puts the "
-                "types in"
+                f"--schema-format {form}: {registry} does not provide this format of {schema.name}; --resolved "
+                f"includes the types"
             ) from None
 
 
 def _with_types(schema: Schema, needed: list[Schema]) -> Schema:
     """Raises UsageError for a schema that is none of Avro's."""
     if schema.kind != AVRO:
-        raise UsageError(f"--resolved: {schema.name} is of the type {schema.kind}; it goes with AVRO")
+        raise UsageError(f"--resolved: {schema.name} has the type {schema.kind}; --resolved works only with AVRO")
     from kcli.serde.avro.resolved import resolved
 
     return schema.replace(text=resolved(schema.text, [one.text for one in needed]), references=())

@@ -101,7 +101,7 @@ async def _last_two(registry: Registry, subject: str, document: Document) -> lis
     try:
         versions = sorted(await registry.client.versions(subject))
         if len(versions) < 2:
-            raise KcliError(f"{subject} has only version {versions[0]}; name another schema to compare it with")
+            raise KcliError(f"{subject} has only version {versions[0]}; give another schema to compare it with")
     except KcliError as problem:
         document.fail(await hinted(registry, problem, subject), subject)
         return []

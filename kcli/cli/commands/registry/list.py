@@ -111,7 +111,7 @@ async def _topics(registry: Registry) -> set[str]:
     from kcli.client import Client
 
     if not registry.cluster.bootstrap:
-        raise UsageError("--unused compares with the topics of a cluster: name it with -b HOST:PORT")
+        raise UsageError("--unused compares with the topics of a cluster: choose one with -b HOST:PORT")
     async with Client(registry.cluster) as client:
         return set(await describe_topics(client.cluster))
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FILE = "file:"
 GUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 ENDS = {".proto": PROTOBUF, ".json": JSON}
-NONE = "no registry is named; add --schema-registry URL, or schema.registry.url to the profile"
+NONE = "no registry is set; add --schema-registry URL, or schema.registry.url to the profile"
 
 
 class RegistryOptions(Options):
@@ -99,7 +99,7 @@ def subjects_in(rows: Sequence[changes.Row]) -> list[str]:
 def kind_named(name: str | None) -> str:
     """The type of schemas that --type names, "" for none. Raises UsageError."""
     if name is not None and name.upper() not in KINDS:
-        raise UsageError(f"--type {name}: it is {', '.join(KINDS)}")
+        raise UsageError(f"--type {name}: expected {', '.join(KINDS)}")
     return (name or "").upper()
 
 

@@ -34,7 +34,7 @@ class RegisterRow(Row, section="schemas"):
 
 
 SHAPE = shape(
-    "registry.register", "A schema that was registered, or would be; why it is refused.", RegisterRow, ReasonRow
+    "registry.register", "A schema that was registered, or would be; why it was refused.", RegisterRow, ReasonRow
 )
 
 
@@ -67,7 +67,7 @@ def register(options: RegisterOptions) -> int:
     if len(options.words) != 2:
         raise UsageError("expected a subject and a file: kcli registry register SUBJECT FILE")
     if options.version is not None and options.id is None:
-        raise UsageError("--version goes with --id")
+        raise UsageError("--version requires --id")
     subject, path = options.words
     schema = options.schema(path)
 
@@ -97,6 +97,6 @@ def _said(rows: Sequence[changes.Row]) -> str:
     assert isinstance(row, schemas.RegisteredRow)
     move = row.move
     if row.result == "known":
-        return f"{row.name} has this schema already: version {move.version}{f', id {move.id}' * (move.id is not None)}"
+        return f"{row.name} already has this schema: version {move.version}{f', id {move.id}' * (move.id is not None)}"
     name = f"id {move.id}" if move.id is not None else f"UUID {move.schema.guid}"
     return f"{row.name}: registered with {name}" if row.result == "registered" else ""

@@ -151,7 +151,7 @@ def config(options: ConfigOptions) -> int:
     """
     changes = _changes(options)
     if options.delete and (changes or not options.words):
-        raise UsageError("--delete takes a subject, and neither --set nor --unset")
+        raise UsageError("--delete needs a subject, and cannot be combined with --set or --unset")
     return _run(options, CONFIG, ConfigRow, SETTINGS, changes or None)
 
 
@@ -168,9 +168,9 @@ def _run(
     looks = wanted is None and not options.delete
     noun = kind.section[:-1]
     if wanted is not None and options.delete:
-        raise UsageError("--set and --delete exclude each other")
+        raise UsageError("--set and --delete cannot be combined")
     if options.delete and "" in subjects:
-        raise UsageError(f"--delete takes a subject: the global {noun} can only be set")
+        raise UsageError(f"--delete needs a subject: the global {noun} can only be set")
 
     async def planned(registry: Registry) -> Plan:
         if section != SETTINGS:
@@ -204,7 +204,7 @@ def _changes(options: ConfigOptions) -> dict[str, object]:
         found["compatibility" if name == "compatibilityLevel" else name] = value
     for name in options.unset:
         if name in found:
-            raise UsageError(f"--set and --unset both name {name}")
+            raise UsageError(f"--set and --unset both contain {name}")
         found["compatibility" if name == "compatibilityLevel" else name] = None
     return found
 
@@ -219,4 +219,4 @@ async def _check_words(registry: Registry, words: list[str], noun: str) -> None:
             await registry.client.versions(word)
         except NotFound:
             others = "".join(f" {other}" for other in words if other not in (word, "set"))
-            raise UsageError(f"{word} is a {noun} and no subject: kcli registry {verb}{others} --set {word}") from None
+            raise UsageError(f"{word} is a {noun}, not a subject: kcli registry {verb}{others} --set {word}") from None

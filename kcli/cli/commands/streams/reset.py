@@ -117,7 +117,7 @@ def reset(options: ResetOptions) -> int:
 
     async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         if not (wanted.inputs or wanted.intermediates or wanted.committed):
-            say(options, "no topics are named, so offsets stay; --input-topic or --all-topics resets them")
+            say(options, "no topics are given, so offsets are not reset; --input-topic or --all-topics resets them")
         plan = await streams.plan(cluster, wanted)
         kinds = (RemovedRow, ChangeRow, DeletedRow)
         return of_plan(*(options, document, kinds, cluster, plan), names=[application], done=_done)
@@ -128,9 +128,11 @@ def reset(options: ResetOptions) -> int:
 def _application(options: ResetOptions) -> str:
     names = [*options.words, *filter(None, [options.application])]
     if len(names) != 1:
-        raise UsageError("missing argument: kcli streams reset APPLICATION" if not names else "name one application")
+        raise UsageError(
+            "missing argument: kcli streams reset APPLICATION" if not names else "give only one application"
+        )
     if options.keep_internal and options.internal:
-        raise UsageError("--internal-topic and --keep-internal-topics exclude each other")
+        raise UsageError("--internal-topic and --keep-internal-topics cannot be combined")
     return names[0]
 
 
@@ -158,7 +160,9 @@ def _of_file(path: str, application: str) -> Prepare:
 
     async def prepare(cluster: Cluster, partitions: list[TopicPartition]) -> Form:
         if others := sorted(commits.keys() - {*partitions}):
-            raise UsageError(f"{path} has an offset of {others[0].topic} [{others[0].partition}], which is no input")
+            raise UsageError(
+                f"{path} has an offset of {others[0].topic} [{others[0].partition}], which is not an input topic"
+            )
         return offset_forms.given(commits, plain=saved.plain)
 
     return prepare

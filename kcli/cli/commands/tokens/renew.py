@@ -32,7 +32,7 @@ class RenewOptions(ChangeOptions):
     ] = None
     dry_run: DryRun = False
     execute: Annotated[
-        bool, typer.Option("--execute", "-y", "--yes", help="Apply the plan, which is the default.", hidden=True)
+        bool, typer.Option("--execute", "-y", "--yes", help="Apply the plan (the default).", hidden=True)
     ] = False
     yes, expect = False, None
 

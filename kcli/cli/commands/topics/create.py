@@ -55,7 +55,7 @@ class CreateOptions(NamedTopics, WaitOptions, UndoOptions):
         bool, typer.Option("--dry-run", help="Only let the broker validate the request; create nothing.")
     ] = False
     execute: Annotated[
-        bool, typer.Option("--execute", "-y", "--yes", help="Apply the plan, which is the default.", hidden=True)
+        bool, typer.Option("--execute", "-y", "--yes", help="Apply the plan (the default).", hidden=True)
     ] = False
     yes, expect, needs_undo = False, None, False
 
@@ -90,12 +90,12 @@ def create(options: CreateOptions) -> int:
 def _wanted(options: CreateOptions) -> list[NewTopic]:
     """The topics of a line. Raises UsageError."""
     if options.partitions == 0 or options.replicas == 0:
-        raise UsageError("a topic has at least 1 partition and 1 replica; without the option the broker decides")
+        raise UsageError("a topic needs at least 1 partition and 1 replica; without the option the broker decides")
     partitions, replicas = (-1 if n is None else n for n in (options.partitions, options.replicas))
     configs = dict(pair(text, "--config") for text in options.configs)
     names = words_of(options, "TOPIC")
     numbers = [name for name in names[1:] if name.isdigit()]
     if numbers and not names[0].isdigit():
         meant = " ".join(f"{flag} {number}" for flag, number in zip(("-p", "-r"), numbers))
-        raise UsageError(f"{numbers[0]} would be the name of a topic: kcli topics create {names[0]} {meant}")
+        raise UsageError(f"{numbers[0]} looks like a number, not a topic name: kcli topics create {names[0]} {meant}")
     return [NewTopic(topic=name, partitions=partitions, replication_factor=replicas, configs=configs) for name in names]

@@ -74,7 +74,7 @@ def list_topics(options: ListOptions) -> int:
     if options.match is not None:
         from shlex import quote
 
-        say(options, f"--match is an argument now: kcli topics list {quote(f'^{options.match}$')}")
+        say(options, f"--match was replaced by an argument: kcli topics list {quote(f'^{options.match}$')}")
 
     async def work(cluster: Cluster, document: Document) -> None:
         chosen = await topic_names(cluster, names, internal=options.internal, empty=options.match is not None)
@@ -100,7 +100,7 @@ def _say_new(options: ListOptions, count: int) -> None:
     """Say how many topics --unused does not list because nothing is known of their use."""
     if count and options.unused is not None and not options.never_written:
         topics = "1 topic has" if count == 1 else f"{count} topics have"
-        say(options, f"{topics} never had a record and may be new: --never-written lists them")
+        say(options, f"{topics} never had a record, but may be new: --never-written lists them")
 
 
 def _row(topic: Topic, state: States | None = None) -> ListedTopicRow:

@@ -89,7 +89,9 @@ def abort_command(options: AbortOptions) -> int:
     """
     if options.fence:
         if options.start_offset is not None or options.producer_id is not None:
-            raise UsageError("--fence takes transactional ids; --start-offset and --producer-id are for hanging ones")
+            raise UsageError(
+                "--fence needs transactional ids; --start-offset and --producer-id are for hanging transactions"
+            )
         return fence_all(options)
     at = _partition(options)
     producer = _named_producer(options)
@@ -114,8 +116,8 @@ def _partition(options: AbortOptions) -> TopicPartition:
         return TopicPartition(topic, options.partition)
     if numbers is None or options.partition is not None or len(numbers) != 1:
         raise UsageError(
-            f"{words[0]}: name one partition: kcli txn abort {topic}:0 --start-offset N; a transactional id is fenced: "
-            f"kcli txn fence {topic}"
+            f"{words[0]}: give one partition: kcli txn abort {topic}:0 --start-offset N; to fence a transactional "
+            f"id: kcli txn fence {topic}"
         )
     return TopicPartition(topic, next(iter(numbers)))
 
@@ -129,7 +131,7 @@ def _named_producer(options: AbortOptions) -> ProducerState | None:
         return None
     producer_id, epoch, coordinator_epoch = ids
     if producer_id is None or epoch is None or coordinator_epoch is None:
-        raise UsageError("--producer-id, --producer-epoch and --coordinator-epoch go together")
+        raise UsageError("--producer-id, --producer-epoch and --coordinator-epoch require each other")
     if options.start_offset is not None:
-        raise UsageError("--start-offset finds the producer by itself; take it or --producer-id")
+        raise UsageError("--start-offset and --producer-id cannot be combined: kcli finds the producer by the offset")
     return ProducerState(producer_id=producer_id, epoch=epoch, coordinator_epoch=coordinator_epoch)

@@ -86,7 +86,7 @@ def find_hanging(options: FindHangingOptions) -> int:
             document.fail(problem, f"broker {node}")
         if search.untold and search.transactions:
             document.fail(
-                KcliError("not every coordinator answered, so no transaction is reported as hanging"), "coordinators"
+                KcliError("not every coordinator responded, so no transaction is reported as hanging"), "coordinators"
             )
         _advise(options, search.transactions, hanging, len(parts))
         return FOUND if hanging and not document.errors else None
@@ -127,7 +127,7 @@ def _advise(
         if not transaction.hangs and transaction.name is not None:
             say(
                 options,
-                f"{transaction.at.topic} [{transaction.at.partition}] is held up by {transaction.name}, which its "
+                f"{transaction.at.topic} [{transaction.at.partition}] is blocked by {transaction.name}, which its "
                 f"coordinator knows; to end it: kcli txn fence {transaction.name} --execute",
             )
             break

@@ -131,7 +131,7 @@ def _filter(options: ListOptions) -> Filter:
             from kcli.text.suggest import did_you_mean
 
             near = did_you_mean(given, STATES) or f"; known: {', '.join(STATES)}"
-            raise UsageError(f"--state {given}: transactions have no such state{near}")
+            raise UsageError(f"--state {given}: unknown state{near}")
         states.append(state)
     if options.open:
         states += [state for state in OPEN if state not in states]

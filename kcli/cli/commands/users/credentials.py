@@ -44,5 +44,5 @@ def mechanisms_of(given: list[str]) -> list[str]:
     names = [name.upper() for name in dict.fromkeys(given)]
     for name in names:
         if name not in MECHANISMS:
-            raise UsageError(f"--mechanism {name}: it is {' or '.join(MECHANISMS)}")
+            raise UsageError(f"--mechanism {name}: expected {' or '.join(MECHANISMS)}")
     return names

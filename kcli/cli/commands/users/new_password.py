@@ -41,7 +41,7 @@ def check(options: PasswordOptions, *, asking: bool) -> None:
     """Raises UsageError where two places are named, and where none is, `asking` is needed and there is no terminal."""
     named = [flag for flag, _, _ in _places(options)]
     if len(named) > 1:
-        raise UsageError(f"{' and '.join(named)} exclude each other")
+        raise UsageError(f"{' and '.join(named)} cannot be combined")
     if not named and asking and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError("missing password: --password-file, --password-command or --password-env")
 

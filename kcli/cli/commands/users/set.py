@@ -58,12 +58,12 @@ def set_password(options: SetOptions) -> int:
     """
     names = words_of(options, "USER")
     if len(names) > 1:
-        raise UsageError("set one user's password at a time")
+        raise UsageError("set the password of only one user at a time")
     wanted = mechanisms_of(options.mechanisms)
     new_password.check(options, asking=not options.plan_only)
     rounds = options.iterations or USUAL
     if rounds > MOST:
-        raise UsageError(f"--iterations {rounds}: Kafka takes {MOST} at most")
+        raise UsageError(f"--iterations {rounds}: Kafka allows at most {MOST}")
     (name,) = names
     Connection(options, looking=False)  # report a misspelt profile before asking for a password
     password = Secret("") if options.plan_only else new_password.read(options, name)

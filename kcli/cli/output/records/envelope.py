@@ -60,16 +60,16 @@ def read_line(
         text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip(" \t\r\n")
         found, end = _read(text)
         if end != len(text):
-            raise BadLine(number, "more follows after the JSON object")
+            raise BadLine(number, "unexpected data after the JSON object")
     except UnicodeDecodeError:
-        raise BadLine(number, 'is not UTF-8 (bytes that are no text are written as {"base64": …})') from None
+        raise BadLine(number, 'is not UTF-8 (write other bytes as {"base64": …})') from None
     except (ValueError, RecursionError):
         raise BadLine(number, "is not JSON") from None
     if not isinstance(found, dict):
         what = "its items" if isinstance(found, list) else "it"
         raise BadLine(number, f"is not a JSON object; --input json-values sends {what} as values")
     if len(found) == 1 and isinstance(error := found.get("error"), dict) and "message" in error:
-        raise BadLine(number, f"what wrote it failed: {error['message']}")
+        raise BadLine(number, f"the command that wrote it failed: {error['message']}")
     try:
         if kcat or (kcat is None and "payload" in found):
             return _row(found, _KCATS, "payload", "ts")
@@ -89,7 +89,7 @@ def _row(
     """`text` is the line of a readable one, "" for others."""
     if not known.issuperset(found):
         stranger = next(name for name in found if name not in known)
-        raise ValueError(f'"{stranger}" is no field of a record; --input json-values sends the object as a value')
+        raise ValueError(f'"{stranger}" is not a field of a record; --input json-values sends the object as a value')
     if value not in found:
         raise ValueError(f'has no "{value}" (null is written as null)')
     headers = _headers(found["headers"]) if found.get("headers") else []
@@ -148,13 +148,13 @@ def bytes_of(thing: Any, name: str) -> bytes | None:
         try:
             return thing.encode()
         except UnicodeEncodeError:
-            raise ValueError(f'"{name}" has half of a surrogate pair, which is no text') from None
+            raise ValueError(f'"{name}" contains an unpaired surrogate') from None
     if type(thing) is dict and len(thing) == 1 and type(thing.get("base64")) is str:
         try:
             return a2b_base64(thing["base64"].encode("ascii"), strict_mode=True)
         except (NotBase64, UnicodeEncodeError):
             raise ValueError(f'"{name}" is not base64') from None
-    raise ValueError(f'"{name}" is text, null or {{"base64": "…"}}; --input json takes JSON, too')
+    raise ValueError(f'"{name}" must be text, null or {{"base64": "…"}}; --input json accepts JSON, too')
 
 
 def _number(found: dict[str, object], name: str, largest: int) -> int | None:
@@ -162,7 +162,7 @@ def _number(found: dict[str, object], name: str, largest: int) -> int | None:
     if number is None or number == -1:
         return None
     if type(number) is not int or not 0 <= number <= largest:
-        raise ValueError(f'"{name}" is not a number from 0 up')
+        raise ValueError(f'"{name}" is not a number of at least 0')
     return number
 
 
@@ -175,11 +175,11 @@ def _headers(given: Any) -> Headers:
     elif type(given) is list and len(given) % 2 == 0 and all(type(name) is str for name in given[::2]):
         pairs = list(zip(given[::2], given[1::2], strict=True))
     else:
-        raise ValueError('"headers" is a list of [name, value] pairs')
+        raise ValueError('"headers" must be a list of [name, value] pairs')
     made: Headers = []
     for name, value in pairs:
         if type(name) is not str:
-            raise ValueError("a header's name is text")
+            raise ValueError("a header's name must be text")
         bytes_of(name, "headers")
         made.append((name, bytes_of(value, "headers")))
     return made

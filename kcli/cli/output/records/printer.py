@@ -144,13 +144,15 @@ def _shaped(options: PrintOptions) -> bool:
 def _refuse(options: PrintOptions) -> None:
     """Raises UsageError for options that do not go together."""
     if options.json and options.envelope:
-        raise UsageError("-J prints for reading, --envelope byte for byte; take one")
+        raise UsageError("-J and --envelope cannot be combined")
     if options.as_json and options.template is not None:
-        raise UsageError(f"{'-J' if options.json else '--envelope'} and -f are two ways to print; take one")
+        raise UsageError(f"{'-J' if options.json else '--envelope'} and -f cannot be combined")
     if options.meta and (options.as_json or options.template is not None):
-        raise UsageError("--meta adds columns to plain values; -J and -f print what they say (%T %t %p %o)")
+        raise UsageError("--meta adds columns to plain values; with -J they are included, with -f use %T %t %p %o")
     if options.pretty and (_shaped(options) or options.raw):
-        raise UsageError("--pretty prints a fixed view for reading: it takes no -f, -J, -K, -D, -Z, --meta or --raw")
+        raise UsageError(
+            "--pretty prints a fixed view, so it cannot be combined with -f, -J, -K, -D, -Z, --meta or --raw"
+        )
 
 
 def slices(batches: Sequence[Batch], delimiter: bytes, null: bytes) -> tuple[list[Buffer], int, int]:

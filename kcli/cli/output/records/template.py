@@ -52,7 +52,7 @@ def compile_template(
             name, modifier = item
             if modifier in SCHEMA_TOKENS and TOKENS[name] in KINDS:
                 if schemas is None:
-                    raise UsageError(f"-f %{name}{{{modifier}}} is of a decoded record; add --schema-registry URL")
+                    raise UsageError(f"-f %{name}{{{modifier}}} needs a decoded record; add --schema-registry URL")
                 items.append(("o", schemas.token(KINDS[TOKENS[name]], modifier)))
                 continue
             convert = _convert(name, modifier, null, terminal)
@@ -201,7 +201,7 @@ def _translated(how: str, null: bytes, terminal: bool) -> Convert:
             from kcli.cli.output.messages import complain
 
             told = True
-            complain(f"a value is not {how} and is printed as it is (as others may be)")
+            complain(f"a value is not {how}, so it is printed unchanged (others may be, too)")
         return plain(value)
 
     return convert

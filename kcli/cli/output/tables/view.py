@@ -70,10 +70,10 @@ def view(
     names: list[str] = []
     if columns is not None:
         if format in DATA:
-            raise UsageError(f"--columns: {format} has all fields; choose with jq, or take csv, tsv, plain or a table")
+            raise UsageError(f"--columns: {format} has all fields; choose with jq, or use csv, tsv, plain or a table")
         words = [word.strip() for word in columns.split(",") if word.strip()]
         if not words:
-            raise UsageError("--columns takes names of columns: --columns NAME,…")
+            raise UsageError("--columns needs names of columns: --columns NAME,…")
         having = [table for table in tables if all(_name(table, word) for word in words)]
         table = having[0] if having else tables[0]
         names = [_known(table, word, "--columns") for word in words]

@@ -43,7 +43,7 @@ def _searched(words: list[str]) -> str:
     from kcli.text.suggest import did_you_mean
 
     if words[0][:1] == "-":  # an option may have a secret
-        raise UsageError("help takes a command, a topic or a word and no options: kcli help WORD; see `kcli --help`")
+        raise UsageError("help accepts a command, a topic or a word, but no options: kcli help WORD; see `kcli --help`")
     text = found(" ".join(words))
     if text:
         return text

@@ -60,7 +60,7 @@ class Decoding:
         self._formats = formats or {}
         for kind in self._formats:
             if kind in self._specs:
-                raise UsageError(f"--{kind}-format and --{kind}-schema are two forms of a {kind}; take one")
+                raise UsageError(f"--{kind}-format and --{kind}-schema cannot be combined")
         self._fields: list[Field] = []
         self.labelled = False
         self.waits = False
@@ -159,9 +159,7 @@ class Decoding:
         if unknown:
             sentences += [_unknown(field) for field in self._fields if field.unknown]
         if self.unanswered:
-            sentences.append(
-                "the registry did not say what their schemas are: it is unknown which of these records match"
-            )
+            sentences.append("the registry did not report their schemas, so it is unknown which of these records match")
         return sentences
 
     def _sentence(self, field: Field) -> str:
@@ -175,8 +173,8 @@ def _unframed(field: Field) -> str:
     others = f" (and of {more} more partition{'s' * (more > 1)})" if more else ""
     format = {8: "int64", 16: "uuid"}.get(length, "FORMAT")
     return (
-        f"keys of {topic}[{partition}]{others} are shown as stored after offset {offset}: fewer than half of the first "
-        f"{FRAMES} that begin like a schema's frame could be decoded; --{field.kind}-format {format} shows them"
+        f"keys of {topic}[{partition}]{others} are shown as stored after offset {offset}: fewer than half of the "
+        f"first {FRAMES} that start like a schema frame could be decoded; --{field.kind}-format {format} shows them"
     )
 
 

@@ -60,12 +60,12 @@ class Encoding:
             others = register or in_header or any(subjects.values()) or set(specs.values()) != {FROM_RECORD}
             if registry is None or others:
                 raise UsageError(
-                    "from-record stores keys and values as the record says: it needs --schema-registry, and takes "
-                    "neither another schema nor --register, --schema-in and --value-subject"
+                    "from-record uses the schemas of the record: it needs --schema-registry, and cannot be combined "
+                    "with another schema, --register, --schema-in or --value-subject"
                 )
             specs = {}
         if in_header and registry is None:
-            raise UsageError("--schema-in header writes the GUID that a registry gives: add --schema-registry URL")
+            raise UsageError("--schema-in header writes the GUID from a registry: add --schema-registry URL")
         self._specs = {
             kind: SchemaSpec(spec, subject_said(kind, subjects.get(kind), registry), registered=registry is not None)
             for kind, spec in specs.items()
@@ -82,9 +82,7 @@ class Encoding:
         for kind, word in subjects.items():
             of_topic = kind in self._specs and self._specs[kind].of_topic
             if word is not None and (self.registry is None or not of_topic):
-                raise UsageError(
-                    f"--{kind}-subject goes with --{kind}-schema file:PATH or topic, and with --schema-registry"
-                )
+                raise UsageError(f"--{kind}-subject requires --{kind}-schema file:PATH or topic, and --schema-registry")
 
     async def prepare(self, topic: str, client: Client) -> None:
         """Look the schemas up, before a record is read. Raises KcliError."""
@@ -108,9 +106,9 @@ class Encoding:
             frame = b"" if registered is None else self._frame(kind, registered)
             if self._in_header:
                 if frame[:1] == GLUE:
-                    raise UsageError("--schema-in header is Confluent's form; with AWS Glue leave it out")
+                    raise UsageError("--schema-in header works only with Confluent's registry; omit it with AWS Glue")
                 if kind in self.headers:
-                    raise UsageError("--schema-in header is Confluent's form; with Azure leave it out")
+                    raise UsageError("--schema-in header works only with Confluent's registry; omit it with Azure")
                 id = int.from_bytes(frame[1:], "big")
                 guid = schema.guid or (await client.schemas.by_id(id, context=schema.context)).guid
                 self.headers[kind] = HEADERS[kind], _named(schema, referred, spec.message, guid)
@@ -147,18 +145,18 @@ class Encoding:
         of = "" if self.registry is None else self.registry.kind
         if of == "azure":
             if kind == "key" or schema.kind != AVRO:
-                raise UsageError(f"{schema.name}: the header of Azure names schemas of Avro, and of values only")
+                raise UsageError(f"{schema.name}: Azure's header works only with Avro schemas of values")
             self.headers[kind] = "content-type", f"avro/binary+{schema.guid.replace('-', '').lower()}".encode()
             return b""
         if of != "glue":
-            raise UsageError(f"{schema.name}: it has no id, which the frame of a record needs")
+            raise UsageError(f"{schema.name}: it has no id, which the record's frame needs")
         return GLUE + b"\0" + bytes.fromhex(schema.guid.replace("-", ""))
 
 
 def _named(schema: Schema, referred: References, message: str, guid: str) -> bytes:
     """The header's content: the GUID, and the indexes of a message of Protobuf. Raises UsageError."""
     if not guid:
-        raise UsageError(f"{schema.name}: the registry gives no GUID, which --schema-in header needs; leave it out")
+        raise UsageError(f"{schema.name}: the registry has no GUID, which --schema-in header needs; omit --schema-in")
     indexes = message_indexes(schema, referred, message) if schema.kind == PROTOBUF else b""
     return b"\1" + bytes.fromhex(guid.replace("-", "")) + indexes
 
@@ -205,7 +203,7 @@ class FileSchemas:
             id = await self._schemas.register(subject, schema.replace(subject=""))
         except KcliError as problem:
             for done in self._done:
-                problem.args = (f"{problem.args[0]}; {done} is registered, and stays so",)
+                problem.args = (f"{problem.args[0]}; {done} was registered and stays registered",)
             raise
         self._done.append(f"the schema of {subject}")
         if id >= 0:
@@ -248,9 +246,7 @@ class FileSchemas:
         needed = await self._schemas.references(latest) if latest.references else []
         if same(latest, schema, [(name, one.text) for name, one in needed], referred):
             return latest
-        raise UsageError(
-            f"the latest version of {subject} is another schema than the file; --register registers the file"
-        )
+        raise UsageError(f"the latest version of {subject} differs from the file; --register registers the file")
 
 
 def _direct(text: str, known: dict[str, Reference]) -> tuple[Reference, ...]:

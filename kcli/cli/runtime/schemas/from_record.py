@@ -74,7 +74,7 @@ class FromRecord:
             label = Label(schema=schema, referred=referred, message=str(message), frame=frame)
             return RecordWriter(label, conditions=conditions, specified=self._specified)
         except ValueError:
-            return 'has a "frame" or a "guid" that is none'
+            return 'has an invalid "frame" or "guid"'
         except KcliError as problem:
             if not isinstance(problem, SchemaNotFound | SchemaRefused | UsageError):
                 raise

@@ -38,11 +38,11 @@ class SchemaSpec:
         self._id = spec.removeprefix("id:") if spec.startswith("id:") else None
         self._subject, _, version = spec.rpartition("@") if "@" in spec else (spec, "", "latest")
         if self._file is None and not registered:
-            raise UsageError(f"{self._flag} {spec}: no registry is named; add --schema-registry URL, or take file:PATH")
+            raise UsageError(f"{self._flag} {spec}: no registry is set; add --schema-registry URL, or use file:PATH")
         if self._file == "" or not self._subject or (self._id is not None and not self._id.isdecimal()):
             raise UsageError(f"{self._flag} {spec!r}: write file:PATH, id:N, SUBJECT[@VERSION] or topic[@VERSION]")
         if version != "latest" and not version.isdecimal() and self._file is None:
-            raise UsageError(f"{self._flag} {spec}: {version} is no version: write a number or latest")
+            raise UsageError(f"{self._flag} {spec}: {version} is not a version: write a number or latest")
         self._version = version
         self._text: str | None = None
         self._referred: References = []
@@ -90,8 +90,8 @@ class SchemaSpec:
             record = self.message if schema is None else schema_name(schema, referred or [], self.message)
             if not record and schema is None:
                 raise UsageError(
-                    f"{self._flag} topic: the strategy {self._place.strategy} makes the subject of the schema's name: "
-                    "write topic#NAME, or file:PATH"
+                    f"{self._flag} topic: the strategy {self._place.strategy} derives the subject from the schema's "
+                    f"name: write topic#NAME, or file:PATH"
                 )
         return await self._place.of(topic, schemas, record)
 

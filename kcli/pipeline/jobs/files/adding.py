@@ -40,14 +40,14 @@ def check_files(place: str, there: Sequence[str], form: str, partition_by: Seque
         known = FORMS.search(file)
         if known is not None and known[1] != form:
             raise UsageError(
-                f"{place} has {known[1]} files, which {form} files do not fit to; name a folder of its own"
+                f"{place} has {known[1]} files, and {form} files cannot be added to them; use a separate folder"
             )
         if known is None:
             continue
         by = [unquote(part.partition("=")[0]) for part in file.split("/")[:-1] if "=" in part]
         if by != list(partition_by):
             differs = UsageError(
-                f"{place} has folders by {', '.join(by) or 'no column'}: partition by the same columns"
+                f"{place} is partitioned by {', '.join(by) or 'no column'}: partition by the same columns"
             )
             raise differs.hinted("partition-by")
 
@@ -80,12 +80,12 @@ def compare(place: str, theirs: Mapping[str, str], ours: Mapping[str, str], form
     wrong = next((name for name in names if theirs.get(name) != ours.get(name)), None)
     if wrong is not None:
         raise UsageError(
-            f"{place} has files with other columns: {wrong} is {theirs.get(wrong, 'not there')}, here "
-            f"{ours.get(wrong, 'not there')}; name a folder of its own"
+            f"{place} has files with other columns: {wrong} is {theirs.get(wrong, 'missing')} there and "
+            f"{ours.get(wrong, 'missing')} here; use a separate folder"
         )
     if form == "csv" and list(theirs) != list(ours):
         raise UsageError(
-            f"{place} has files with the columns {', '.join(theirs)}, in this order: select them so"
+            f"{place} has files with the columns {', '.join(theirs)}, in this order: select them in the same order"
         ).hinted("select")
 
 

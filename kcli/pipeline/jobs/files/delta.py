@@ -22,7 +22,7 @@ def check() -> None:
     try:
         import deltalake  # noqa: F401
     except ImportError:
-        raise UsageError('Delta tables take a package more: pip install "kcli-kafka[delta]"') from None
+        raise UsageError('Delta tables need an extra package: pip install "kcli-kafka[delta]"') from None
 
 
 def load(spark: Any, path: Path, table: Any = None) -> DataFrame:
@@ -37,7 +37,9 @@ def load(spark: Any, path: Path, table: Any = None) -> DataFrame:
     table = table or DeltaTable(path)
     more = UNREAD & set(table.protocol().reader_features or ())
     if more:
-        raise UsageError(f"{path} has {', '.join(sorted(more))}: only Delta's own jars read it").hinted("delta-jars")
+        raise UsageError(f"{path} uses {', '.join(sorted(more))}, which only Delta's own jars can read").hinted(
+            "delta-jars"
+        )
     schema = StructType.fromJson(json.loads(table.schema().to_json()))
     by = table.metadata().partition_columns
     inside = StructType([field for field in schema.fields if field.name not in by])

@@ -89,7 +89,7 @@ def check(form: FileForm) -> None:
 
         catalogs.check()
     if form.compression and form.compression not in CODECS[form.form]:
-        wrong = UsageError(f"compression {form.compression}: {form.form} has {', '.join(CODECS[form.form])}")
+        wrong = UsageError(f"compression {form.compression}: {form.form} supports {', '.join(CODECS[form.form])}")
         raise wrong.hinted(OPTION)
 
 
@@ -242,8 +242,8 @@ def _folders(frame: DataFrame, names: Sequence[str], *, null_bad: bool) -> DataF
 
     for name in names:
         said = (
-            f"\nkcli.errors.KcliError: partition_by {name}: a record has the text {NULL}, which is the name of the "
-            f"folder of nulls; onBad=null makes it null, and the condition \"{name} <> '{NULL}'\" leaves it out"
+            f"\nkcli.errors.KcliError: partition_by {name}: a record has the text {NULL}, which is the name of "
+            f"the folder for nulls; onBad=null makes it null, and the condition \"{name} <> '{NULL}'\" excludes it"
         )
         wrong = f.col(f"`{name}`") == NULL
         instead = f.lit(None) if null_bad else f.raise_error(f.lit(said))
@@ -280,8 +280,8 @@ def check_and_keep(frame: DataFrame, checkpoint: Path | str, form: str) -> None:
         known = struct_of(frame.sparkSession, before)
         if form == "csv" and known.names != now.names:
             raise ColumnsChanged(
-                f"the columns are {', '.join(now.names)}, and earlier runs wrote {', '.join(known.names)}: CSV files "
-                "of both cannot be read together; nothing was written"
+                f"the columns are {', '.join(now.names)}, but earlier runs wrote {', '.join(known.names)}: CSV "
+                "files with different columns cannot be read together; nothing was written"
             )
         if form in ("parquet", "orc"):
             _check_types(known, now, form)
@@ -296,8 +296,8 @@ def _check_types(known: StructType, now: StructType, form: str) -> None:
     if types:
         path, (before, after) = next(iter(types.items()))
         raise ColumnsChanged(
-            f"the column {path} is {after}, and earlier runs wrote {before}: Spark reads no folder with {form} files "
-            "of both; nothing was written"
+            f"the column {path} is {after}, but earlier runs wrote {before}: Spark cannot read a folder whose "
+            f"{form} files have both types; nothing was written"
         ).hinted("columns-changed")
 
 
@@ -333,5 +333,5 @@ def partitioning_of(given: str | None) -> Partitioning:
         units.append((name, word, time))
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise UsageError(f"partition_by: {twice} is named twice").hinted(OPTION)
+        raise UsageError(f"partition_by: {twice} is given twice").hinted(OPTION)
     return Partitioning(names=tuple(names), made=tuple(made.items()), units=tuple(units))

@@ -80,7 +80,7 @@ def _against_the_log(path: Path, leftovers: UnfinishedBatches) -> None:
     leftovers.committed = len(named)
     leftovers.missing = sorted(named - set(there))
     if named and len(leftovers.missing) == len(named):
-        raise UsageError(f"{path / LOG} names {len(named)} files, and none of them is here: nothing was done")
+        raise UsageError(f"{path / LOG} lists {len(named)} files, but none of them is in the folder; nothing was done")
     leftovers.orphans = [path for name, path in there.items() if name not in named]
 
 
@@ -111,5 +111,5 @@ def committed(path: Path) -> set[str]:
                 name = unquote(row["path"]).rpartition("/")[2]
                 (files.add if row["action"] == "add" else files.discard)(name)
         except (ValueError, KeyError, TypeError):
-            raise UsageError(f"{entry} is not a log that this Spark writes: nothing was done") from None
+            raise UsageError(f"{entry} is not in the log format of this Spark version; nothing was done") from None
     return files

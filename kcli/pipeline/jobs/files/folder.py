@@ -61,8 +61,8 @@ class Folder:
         there = self._listed()
         if LOG in there and self.mode == "append":
             raise UsageError(
-                f"{self._path} was written by a stream, and Spark reads there only what its log {LOG} names: add to "
-                "it with a stream, or name a folder of its own"
+                f"{self._path} was written by a stream, so Spark reads only the files listed in its log {LOG}: add "
+                "to it with a stream, or use a separate folder"
             )
         if there and self.mode == "append" and form:
             self._check_adding(form, partition_by)
@@ -71,7 +71,9 @@ class Folder:
         if self.mode == "error":
             raise UsageError(f"{self._path} is not empty").hinted("append-overwrite")
         if not any(mark in there for mark in MARKS):
-            raise UsageError(f"{self._path} has {there[0]} in it and is no export to replace; remove it yourself")
+            raise UsageError(
+                f"{self._path} contains {there[0]}, so it is not an export that kcli can replace; remove it yourself"
+            )
 
     def _check_adding(self, form: str, partition_by: Sequence[str]) -> None:
         """Raise UsageError for files that do not match the existing ones, and for a Delta table, whose log would not
@@ -80,7 +82,7 @@ class Folder:
 
         if (self._path / DELTA).is_dir():
             raise UsageError(
-                f"{self._path} is a Delta table, and its log would not name new files: add files of the format delta"
+                f"{self._path} is a Delta table, whose log would not list new files: add to it with the format delta"
             )
         check_files(str(self._path), list(files_in(str(self._path))), form, partition_by)
 
@@ -88,12 +90,12 @@ class Folder:
         """Return what exists there, sorted. Raises UsageError if no folder can be written."""
         path = self._path
         if path.exists() and not path.is_dir():
-            raise UsageError(f"{path} is a file; an export is a folder of files")
+            raise UsageError(f"{path} is a file; an export needs a folder")
         above = next(parent for parent in path.absolute().parents if parent.exists())
         if not (above.is_dir() and os.access(above, os.W_OK | os.X_OK)):
-            raise UsageError(f"{path}: nothing can be written in {above}")
+            raise UsageError(f"{path}: cannot write in {above}")
         if self._part is not None and os.path.ismount(path):
-            raise UsageError(f"{path} is where a disk is mounted, and cannot be renamed: name a folder in it")
+            raise UsageError(f"{path} is a mount point, which cannot be renamed: use a folder in it")
         return sorted(os.listdir(path)) if path.exists() else []
 
     def check_stream(self, checkpoint: Path | str, form: str = "", partition_by: Sequence[str] = ()) -> None:
@@ -111,8 +113,8 @@ class Folder:
             there = []  # Spark creates its log first: a run stopped before its first batch wrote nothing
         if there and not known:
             raise UsageError(
-                f"{self._path} is not empty and was not written by this pipeline ({checkpoint} knows nothing of it): "
-                "name an empty folder, or the checkpoint that wrote it"
+                f"{self._path} is not empty and was not written by this pipeline ({checkpoint} has no record of "
+                "it): use an empty folder, or the checkpoint that wrote it"
             )
         if known and not there:
             raise UsageError(
@@ -134,20 +136,21 @@ class Folder:
         written, begun, done = last(place, LOG), last(checkpoint, "offsets"), last(checkpoint, "commits")
         if written > begun:
             raise UsageError(
-                f"{place} has the batches of a pipeline up to {written}, and {checkpoint} only up to {begun}: it was "
-                "restored from a backup, or is another pipeline's, and its next records would be lost, as Spark skips "
-                "batches whose numbers are there; use the checkpoint that wrote the folder, or begin at the offsets "
-                "that are missing, in an empty folder with another checkpoint"
+                f"{place} has batches of a pipeline up to {written}, but {checkpoint} only up to {begun}: the "
+                "checkpoint was restored from a backup, or belongs to another pipeline. Its next records would be "
+                "lost, because Spark skips batch numbers that the folder already has; use the checkpoint that wrote "
+                "the folder, or start at the missing offsets in an empty folder with another checkpoint"
             )
         if written < 0 <= done:
             raise UsageError(
-                f"{checkpoint} says that records were written to {place}, which has no log of them ({LOG}): it "
-                "was replaced since; name an empty folder and another name or checkpoint"
+                f"{checkpoint} says that records were written to {place}, which has no log of them ({LOG}): the "
+                "folder was replaced since; use an empty folder and another name or checkpoint"
             )
         if written < done:
             raise UsageError(
-                f"{checkpoint} says that batches up to {done} were written, and {place} has them up to {written}: the "
-                "folder was restored from a backup; begin at the offsets that are missing, in an empty folder with "
+                f"{checkpoint} says that batches up to {done} were written, but {place} has them only up to "
+                f"{written}: the folder was restored from a backup; start at the missing offsets in an empty "
+                "folder with "
                 "another checkpoint"
             )
 
@@ -217,15 +220,18 @@ def recover(path: Path) -> list[str]:
     """Remove what killed exports of this machine left, and restore an export whose replacement was killed between the
     two renames. Returns a sentence for each, and for what may belong to a run on another machine."""
     gone, running, others = parts_of(path)
-    said = [f"{one} is of an export on another machine: if none runs there, it was killed; remove it" for one in others]
+    said = [
+        f"{one} belongs to an export on another machine: if none is running there, it was killed; remove the file"
+        for one in others
+    ]
     old = old_of(path)
     if old.is_dir() and not old.is_symlink() and not running and not others:
         if path.exists():
             shutil.rmtree(old)
         else:
             old.rename(path)
-            said.append(f"{path} is the export of before again: the run that was replacing it was killed")
+            said.append(f"{path} has the previous export again, because the run that was replacing it was killed")
     for one in gone:
         shutil.rmtree(one)
-        said.append(f"removed {one}, which an export that was killed left")
+        said.append(f"removed {one}, left behind by a killed export")
     return said

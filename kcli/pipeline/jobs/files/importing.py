@@ -60,7 +60,7 @@ def form_of(places: Sequence[str], files: Sequence[Path]) -> str:
         return form
     shown = ", ".join(sorted(form for form in forms if form)) if forms else ""
     named_so = f"{shown} and others" if shown else "nothing"
-    missing = UsageError(f"file_format says the format of {places[0]}: its files' names say {named_so}")
+    missing = UsageError(f"file_format is required for {places[0]}: its file names indicate {named_so}")
     raise missing.hinted(OPTION)
 
 
@@ -139,7 +139,7 @@ def records(
     by_schema = "value" in typed
     whole = whole or (by_schema and value is None and "value" not in there)
     if not whole and value is None and "value" not in there:
-        raise UsageError(f"which column is the value? There are {', '.join(there)}").hinted("value-column")
+        raise UsageError(f"no column is chosen as the value; columns: {', '.join(there)}").hinted("value-column")
     if partitions and not frame.isStreaming:
         frame = frame.repartition("partition")
         frame = frame.sortWithinPartitions("partition", "offset") if "offset" in there else frame
@@ -164,4 +164,4 @@ def _check(there: Sequence[str], *, key: str | None, value: str | None, partitio
         ("keep_timestamps", "timestamp", timestamps),
     ):
         if wanted and name not in there:
-            raise UsageError(f"{option} takes a column {name}; columns: {', '.join(there)}").hinted(OPTION)
+            raise UsageError(f"{option} requires a column {name}; columns: {', '.join(there)}").hinted(OPTION)

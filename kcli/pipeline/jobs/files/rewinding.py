@@ -29,15 +29,15 @@ def check(checkpoint: Checkpoint) -> None:
     """Raise UsageError for a checkpoint with more state than offsets, without offsets, or in a store."""
     if checkpoint.store:
         raise UsageError(
-            f"{checkpoint.store} is in a store, where kcli moves nothing: begin another pipeline with another "
-            "checkpoint at the offsets that you want, or append to the same table"
+            f"{checkpoint.store} is in an object store, where kcli cannot reset a checkpoint: start another "
+            "pipeline with another checkpoint at the offsets you want, or append to the same table"
         )
     if checkpoint.batch < 0:
-        raise UsageError(f"{checkpoint.path} has no batch yet: where a first run begins, its options say")
+        raise UsageError(f"{checkpoint.path} has no batch yet: the options of the first run set where it starts")
     if checkpoint.committed < 0:
         raise UsageError(
-            f"{checkpoint.path} has no whole batch yet: its first is done again as it was begun; another name or "
-            "checkpoint begins elsewhere"
+            f"{checkpoint.path} has no complete batch yet: its first batch will be repeated as planned; to "
+            "start elsewhere, use another name or checkpoint"
         )
     _check_form(checkpoint)
 
@@ -46,12 +46,15 @@ def _check_form(checkpoint: Checkpoint) -> None:
     place = checkpoint.place
     if names(place, "state") or (isinstance(place, Path) and (place / "state").is_dir()):
         raise UsageError(
-            f"{place} also keeps sums and windows of what was read; with other offsets they would be wrong: start over "
+            f"{place} also stores aggregates and windows of the records read; with other offsets they would be "
+            "wrong: start over "
             "with another name or checkpoint"
         )
     version = text_of(place, f"offsets/{checkpoint.batch}").split("\n", 1)[0].strip()
     if version != VERSION:
-        raise UsageError(f"{place} is of another Spark: its offsets say {version[:20]}, not {VERSION}")
+        raise UsageError(
+            f"{place} was written by another Spark version: its offsets have {version[:20]}, not {VERSION}"
+        )
 
 
 def rewrite(checkpoint: Checkpoint, offsets: Mapping[TopicPartition, int], *, sunk: bool = False) -> int:
@@ -90,7 +93,7 @@ def sunk(checkpoint: Checkpoint, destination: str) -> bool:
     if "://" in destination:
         raise UsageError(
             f"batch {checkpoint.batch} is not complete, and this machine cannot see whether {destination} has its "
-            "files: let the pipeline end the batch first, then reset it"
+            "files: let the pipeline finish the batch, then reset it"
         )
     log = Path(destination) / LOG  # every tenth batch is in a file with the previous ones
     return any((log / f"{checkpoint.batch}{suffix}").exists() for suffix in ("", ".compact"))

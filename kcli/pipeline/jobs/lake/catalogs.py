@@ -90,13 +90,14 @@ def place_of(warehouse: str | None, catalog: str | None) -> CatalogPlace:
     place = CatalogPlace(warehouse=warehouse or "", catalog=catalog or "")
     if not warehouse and not catalog:
         raise UsageError(
-            "an Iceberg table takes a warehouse (a folder, or s3://…) or a catalog (its URL, or its name in pyiceberg)"
+            "an Iceberg table requires a warehouse (a folder, or s3://…) or a catalog (its URL, or its name in "
+            "pyiceberg)"
         ).hinted("warehouse")
     if "://" in place.warehouse and not in_s3(place.warehouse) and not catalog:
-        wrong = UsageError(f"warehouse {warehouse}: expected a folder of this machine, or s3://BUCKET/PATH")
+        wrong = UsageError(f"warehouse {warehouse}: expected a folder on this machine, or s3://BUCKET/PATH")
         raise wrong.hinted(OPTION)
     if any(sign in place.root for sign in "?#%"):
-        wrong = UsageError(f"warehouse {warehouse}: Iceberg's locations are URIs; name one without ?, # and %")
+        wrong = UsageError(f"warehouse {warehouse}: Iceberg locations are URIs; use a path without ?, # and %")
         raise wrong.hinted(OPTION)
     return place
 
@@ -107,7 +108,7 @@ def check() -> None:
         import pyiceberg  # noqa: F401
         import sqlalchemy  # noqa: F401
     except ImportError:
-        raise UsageError('Iceberg tables take a package more: pip install "kcli-kafka[iceberg]"') from None
+        raise UsageError('Iceberg tables need an extra package: pip install "kcli-kafka[iceberg]"') from None
 
 
 @contextmanager
@@ -126,8 +127,9 @@ def told(what: str) -> Iterator[None]:
         raise
     except (UnauthorizedError, ForbiddenError, OAuthError) as problem:
         raise ConnectError(
-            f"{what}: the catalog refuses the credentials ({first_of(problem)}); those of a URL are "
-            "PYICEBERG_CATALOG__KCLI__TOKEN or __CREDENTIAL, those of a NAME are where pyiceberg is configured for it"
+            f"{what}: the catalog refuses the credentials ({first_of(problem)}); for a URL, set "
+            "PYICEBERG_CATALOG__KCLI__TOKEN or __CREDENTIAL; for a NAME, change the pyiceberg configuration of "
+            "the catalog"
         ) from problem
     except (Unreached, Timeout) as problem:
         raise ConnectError(f"{what}: the catalog cannot be reached ({_reason(problem)})") from problem
@@ -147,8 +149,8 @@ def refused(label: str) -> Iterator[None]:
         if isinstance(problem.__cause__, KcliError):
             raise problem.__cause__ from problem
         raise NotCommitted(
-            f"{label}: another writer changed the table at the same time, each time it was tried "
-            f"({first_of(problem)}); nothing was committed: run it again"
+            f"{label}: another writer changed the table during every attempt ({first_of(problem)}); nothing was "
+            "committed: run it again"
         ) from problem
 
 
@@ -162,8 +164,9 @@ def sent(transaction: Transaction, label: str) -> Table:
         return transaction.commit_transaction()
     except (CommitStateUnknownException, RequestException) as problem:
         raise KcliError(
-            f"{label}: the catalog did not answer whether the rows are in the table ({first_of(problem)}); run a "
-            "stream again, it reads which records the table has; after a batch check the table before you run it again"
+            f"{label}: the catalog did not confirm whether the rows are in the table ({first_of(problem)}); if "
+            "this was a stream, run it again: it detects which records the table has; if it was a batch, check "
+            "the table before you run it again"
         ) from problem
 
 

@@ -131,7 +131,7 @@ class DeltaTable:
             if not isinstance(problem.__cause__, CommitFailedError):
                 raise
             raise KcliError(
-                f"{self.label}: its files were not merged, as another writer changed them "
+                f"{self.label}: its files were not merged, because another writer changed them "
                 f"({first_of(problem.__cause__)}); the rows are in the table"
             ) from problem
 
@@ -139,7 +139,7 @@ class DeltaTable:
         """Run Delta's VACUUM, which keeps the files of every version in the log."""
         known = self._opened()
         if known is None:
-            raise UsageError(f"{self.label} is no Delta table")
+            raise UsageError(f"{self.label} is not a Delta table")
         with self._told(None):
             return known.vacuum(
                 retention_hours=max(0, round(older / 3600)),
@@ -180,8 +180,8 @@ class DeltaTable:
         found = last_of(self._versions(known), query)
         if found.version < 0:
             raise KcliError(
-                f"{self.label} has batches of this pipeline, and its log no longer says which records: restore both "
-                "from the same time"
+                f"{self.label} has batches of this pipeline, but its log no longer shows which records: restore the "
+                "table and the checkpoint to the same time"
             ).hinted("start-over")
         return found
 
@@ -280,8 +280,8 @@ class DeltaTable:
             return known
         if self._stored:
             raise UsageError(
-                f"{self.label}: the column {next(iter(found.widened))} gets wider, so the table has to be written "
-                "again, which kcli does on a disk of this machine only; nothing was written"
+                f"{self.label}: the column {next(iter(found.widened))} needs a wider type, so the table must be "
+                "rewritten, which kcli can only do on a local disk; nothing was written"
             )
         again = recast(load(rows.sparkSession, Path(self._uri), known), evolved(before, rows.schema))
         with staged(again) as made, self._told(None):
@@ -390,7 +390,7 @@ def fits(
     if evolve:
         wrong = difference(there, now).changed
     for name, (old, new) in wrong.items():
-        raise UsageError(f"{label} is another table: its column {name} is {old}, here {new}")
+        raise UsageError(f"{label} has other columns: {name} is {old} there and {new} here")
     if list(by) != list(ours_by):
-        other = UsageError(f"{label} has folders by {', '.join(by) or 'no column'}: partition by the same columns")
+        other = UsageError(f"{label} is partitioned by {', '.join(by) or 'no column'}: partition by the same columns")
         raise other.hinted("partition-by")

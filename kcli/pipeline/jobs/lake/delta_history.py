@@ -83,7 +83,8 @@ def _restored(one: Version) -> Version:
         return Version(number=one.number - 1, time=_milliseconds(text))
     except (TypeError, ValueError):
         raise KcliError(
-            f"version {one.number} of the table is a RESTORE to {text or 'nothing that its log names'}, so kcli cannot "
+            f"version {one.number} of the table is a RESTORE to "
+            f"{text or 'a version that its log does not name'}, so kcli cannot "
             "tell which records the table has"
         ) from None
 
@@ -104,7 +105,8 @@ def check_next(label: str, last: Last, commit: Commit) -> None:
     if commit.epoch != expected:
         there = "no batch" if last.commit is None else f"batch {last.commit.epoch}"
         raise NotCommitted(
-            f"{label} has {there} of this pipeline, and this is batch {commit.epoch}: another process uses its "
+            f"{label} has {there} of this pipeline, so the next batch must be {expected}, not {commit.epoch}: "
+            "another process uses the "
             "checkpoint, or the table was restored; nothing was committed"
         )
 

@@ -114,11 +114,13 @@ class SparkDeltaTable:
         for path, (old, new) in widened.items():
             if not on or new not in whole:
                 how = (
-                    f"ALTER TABLE {self._name} SET TBLPROPERTIES ('{WIDENING}' = 'true') lets Delta do it"
+                    f"ALTER TABLE {self._name} SET TBLPROPERTIES ('{WIDENING}' = 'true') lets Delta widen it"
                     if new in whole
-                    else "write the table again, or cast the column"
+                    else "rewrite the table, or cast the column"
                 )
-                raise UsageError(f"{self.label}: the column {path} is {old}, here {new}; {how}; nothing was written")
+                raise UsageError(
+                    f"{self.label}: the column {path} is {old} in the table and {new} here; {how}; nothing was written"
+                )
 
     def last(self, query: str) -> Commit | None:
         """Return a query's newest commit in the table. Raises KcliError."""

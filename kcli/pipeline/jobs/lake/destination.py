@@ -39,8 +39,8 @@ class Destination:
         there, known = self.table.exists(), begun(checkpoint)
         if there and not known and not added:
             raise UsageError(
-                f"the table {self.table.label} exists and {checkpoint} knows nothing of it: name the checkpoint that "
-                "wrote it, or append to it"
+                f"the table {self.table.label} exists, but {checkpoint} has no record of it: use the checkpoint "
+                "that wrote it, or append to it"
             ).hinted("append-topic")
         if known and there is False and names(checkpoint, "commits"):
             raise UsageError(

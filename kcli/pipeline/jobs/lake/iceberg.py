@@ -70,7 +70,7 @@ class IcebergTable:
     ) -> None:
         self.name = tuple(name.split("."))
         if len(self.name) < 2 or not all(self.name):
-            raise UsageError(f"{name}: an Iceberg table is named NAMESPACE.TABLE, such as lake.orders")
+            raise UsageError(f"{name}: the name of an Iceberg table must be NAMESPACE.TABLE, such as lake.orders")
         self.label = name
         self.place = place
         root = place.root or place.catalog
@@ -216,7 +216,7 @@ class IcebergTable:
         NotCommitted."""
         table = self.table()
         if table is None:
-            raise NotCommitted(f"{self.label} was dropped while its rows were written; nothing was committed")
+            raise NotCommitted(f"{self.label} was dropped while rows were being written; nothing was committed")
         return light(table) if commit is None else guarded(table, commit, self.label)
 
     def _making(self, frame: DataFrame) -> tuple[DataFrame, Transaction]:
@@ -240,8 +240,8 @@ class IcebergTable:
         wanted = parts_of(self._by, self._units, schema)
         if wanted and wanted != parts:
             raise UsageError(
-                f"{self.label} is partitioned by {said(parts) or 'nothing'}: partition by the same columns, or "
-                "name none"
+                f"{self.label} is partitioned by {said(parts) or 'nothing'}: partition by the same columns, or omit "
+                "the partitioning"
             ).hinted("partition-by")
         frame = without_hidden(frame, schema, parts)
         if not evolve:
@@ -312,7 +312,7 @@ class IcebergTable:
     def _there(self) -> Table:
         table = self.table()
         if table is None:
-            raise KcliError(f"{self.label}: there is no such table")
+            raise KcliError(f"{self.label}: this table does not exist")
         return table
 
 

@@ -72,8 +72,8 @@ def evolved_columns(now: StructType, schema: Schema, label: str) -> StructType |
     narrow = {path: types for path, types in found.widened.items() if types[1] != "bigint"}
     for path, (old, new) in {**found.changed, **narrow}.items():
         raise KcliError(
-            f"{label}: the column {path} is {old}, here {new}; a column of Iceberg gets wider from int to "
-            "bigint only; nothing was written"
+            f"{label}: the column {path} is {old} in the table and {new} here; Iceberg columns can only be "
+            "widened from int to bigint; nothing was written"
         )
     return evolved(before, ours) if found.added or found.widened else None
 
@@ -85,8 +85,8 @@ def check_same_columns(now: StructType, schema: Schema, label: str) -> None:
     wrong = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
     if wrong:
         raise UsageError(
-            f"{label} is another table: its column {wrong[0]} is {theirs.get(wrong[0], 'not there')}, here "
-            f"{ours.get(wrong[0], 'not there')}"
+            f"{label} has other columns: {wrong[0]} is {theirs.get(wrong[0], 'missing')} there and "
+            f"{ours.get(wrong[0], 'missing')} here"
         )
 
 
@@ -127,7 +127,7 @@ def _type(kind: DataType, numbers: Iterator[int], path: str) -> Any:
     name = PLAIN.get(kind.simpleString())
     if name is None:
         raise UsageError(
-            f"the column {path} is {kind.simpleString()}, which Iceberg has not: select CAST({path} AS STRING)"
+            f"the column {path} is {kind.simpleString()}, which Iceberg does not support: select CAST({path} AS STRING)"
         )
     return getattr(types, name)()
 
@@ -205,10 +205,10 @@ def known_parts(spec: PartitionSpec, schema: Schema, label: str) -> list[Part]:
     for field in spec.fields:
         word = str(field.transform)
         if word not in ("identity", *UNITS):
-            raise UsageError(f"{label} is partitioned by {word} of a column, which kcli does not write")
+            raise UsageError(f"{label} is partitioned by {word} of a column, which kcli cannot write")
         column = schema.find_column_name(field.source_id) or ""
         if all(one.field_id != field.source_id for one in schema.fields):
-            raise UsageError(f"{label} is partitioned by {column}, a field of a struct, which kcli does not write")
+            raise UsageError(f"{label} is partitioned by {column}, a field of a struct, which kcli cannot write")
         parts.append(Part(name=field.name, column=column, unit="" if word == "identity" else word))
     return parts
 
@@ -235,7 +235,7 @@ def check_parts(entries: Sequence[FileEntry], metadata: TableMetadata, label: st
             value = entry.values[number]
             if found[number] != value:
                 raise NotCommitted(
-                    f"{label}: the statistics of a file do not say its partition {field.name}, which is "
+                    f"{label}: the statistics of a file do not contain its partition {field.name}, which is "
                     f"{shortened(value)}: partition by another column; nothing was committed"
                 )
 

@@ -57,8 +57,8 @@ def last_commit(metadata: TableMetadata, query: str, label: str) -> Commit | Non
         return None
     if any(str(one.snapshot_id) == number for one in metadata.snapshots):
         raise KcliError(
-            f"{label}: the table was rolled back to before the last commit of this pipeline, and no snapshot says what "
-            "it had then: set the table to a snapshot of this pipeline"
+            f"{label}: the table was rolled back past the last commit of this pipeline, and no snapshot shows "
+            "which records it had then: roll the table back to a snapshot of this pipeline"
         ).hinted("start-over")
     return found
 

@@ -73,8 +73,8 @@ def collected(rows: DataFrame, label: str) -> pa.Table:
         size += parts[-1].nbytes
         if size > MOST_BYTES or sum(part.num_rows for part in parts) > MOST_ROWS:
             raise NotCommitted(
-                f"{label}: a batch has more keys than the driver merges, which is {MOST_ROWS:,} of "
-                f"{MOST_BYTES >> 20} MiB; nothing was committed: start over with another name and fewer records per "
+                f"{label}: a batch has more keys than the driver can merge ({MOST_ROWS:,} keys or "
+                f"{MOST_BYTES >> 20} MiB); nothing was committed: start over with another name and fewer records per "
                 "batch"
             ).hinted("max-per-batch")
     return pa.concat_tables(parts)

@@ -171,8 +171,8 @@ class Batches:
         skip_to(state, last.end)
         self._next = last.end
         return (
-            f"{self._table.label} is ahead of {state.where}: its records up to {said(last.end)} are in the table, and "
-            "are not written again"
+            f"{self._table.label} is ahead of {state.where}: the table already has the records up to "
+            f"{said(last.end)}, which are not written again"
         )
 
     def commit(self, number: int) -> Commit | None:
@@ -185,7 +185,7 @@ class Batches:
             return None
         if start != self._next:
             raise NotCommitted(
-                f"{self._table.label}: the batch begins at {said(start)}, and the table ends at {said(self._next)}: "
+                f"{self._table.label}: the batch starts at {said(start)}, but the table ends at {said(self._next)}: "
                 "another process uses this checkpoint; nothing was committed"
             )
         return Commit(
@@ -208,17 +208,20 @@ class Batches:
         for topic, one in last.topics.items():
             if ids.get(topic, one) != one:
                 raise KcliError(
-                    f"{self._table.label} has the records of {topic} with the topic id {one}, and {state.where} is of "
-                    f"the topic id {ids[topic]}: start over with another checkpoint and table"
+                    f"{self._table.label} has records of {topic} with topic id {one}, but {state.where} has topic id "
+                    f"{ids[topic]}: start over with another checkpoint and table"
                 )
 
     def _apart(self, state: Checkpoint, last: Commit | None) -> KcliError:
-        there = "has no commit of this pipeline" if last is None else f"has its records up to {said(last.end)}"
+        there = (
+            "has no commit of this pipeline" if last is None else f"has this pipeline's records up to {said(last.end)}"
+        )
         if last is not None and last.generation != self._generation:
-            there += ", written with another reset of the checkpoint"
+            there += ", written under a different reset of the checkpoint"
         return KcliError(
-            f"{self._table.label} {there}, and {state.where} says that the next begins at {said(state.offsets)}: they "
-            "do not belong together, and nothing was written; restore both from the same time"
+            f"{self._table.label} {there}, but according to {state.where} the next batch starts at "
+            f"{said(state.offsets)}: table and checkpoint do not match, and nothing was written; restore both "
+            "to the same time"
         ).hinted("start-over")
 
 

@@ -25,14 +25,14 @@ def files_of(data: bytes) -> tuple[str, list[tuple[str, str]]]:
     try:
         files = [(file, Payload(file).tree(table_of(_FILE))) for file in Payload(data).tree(table_of(_SET)).get(1, ())]
     except Fault as problem:
-        raise refuse(f"it is no descriptor set: {problem}") from None
+        raise refuse(f"not a descriptor set: {problem}") from None
     own = [
         number
         for number, (_, file) in enumerate(files)
         if 4 in file and not _known(file) and not file.get(8042, {}).get(1, False)
     ]
     if not own:
-        raise refuse("it is no descriptor set: it has no file that declares a message")
+        raise refuse("not a descriptor set: no file in it declares a message")
     others = [
         (str(file.get(1, "")), b64encode(content).decode())
         for number, (content, file) in enumerate(files)

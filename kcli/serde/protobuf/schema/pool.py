@@ -30,7 +30,7 @@ class Pool:
     def field(self, message: Message, field: Field) -> None:
         """Add a field. Raises SchemaRefused."""
         if not 1 <= field.number <= code.LARGEST_NUMBER:
-            raise refuse(f"{field.number} is no number for {message.name}.{field.name}")
+            raise refuse(f"{field.number} is not a valid number for {message.name}.{field.name}")
         other = message.fields.get(field.number)
         if other is not None:
             raise refuse(f"{message.name} has the number {field.number} twice: {other.name} and {field.name}")
@@ -50,7 +50,7 @@ class Pool:
             if isinstance(field.type, Enum):
                 field.kind = code.ENUM
             elif field.kind == code.ENUM:
-                raise refuse(f"{name}, the type of {field.name}, is no enum")
+                raise refuse(f"{name}, the type of {field.name}, is not an enum")
             elif field.kind not in (code.GROUP, code.MESSAGE):
                 field.kind = code.MESSAGE
             if field.kind in (code.GROUP, code.MESSAGE):

@@ -223,7 +223,7 @@ class _Body:
         among.append(entry)
         self._pool.add(entry)
         if code.KINDS.get(key, code.DOUBLE) in (code.DOUBLE, code.FLOAT, code.BYTES):
-            raise tokens.wrong(f"{key} is no type for the keys of a map")
+            raise tokens.wrong(f"{key} is not a valid type for map keys")
         entry.fields[1] = Field("key", 1, code.KINDS[key])
         entry.fields[2] = value_field = Field("value", 2, code.KINDS.get(value, code.MESSAGE))
         if value_field.kind == code.MESSAGE:

@@ -49,7 +49,9 @@ class RemoveMember(Change):
     def __init__(self, group: str, member: Member) -> None:
         self.group, self.member = group, member
         self.word = member.instance_id or member.client_id or group
-        self.title = f"Remove {printable(who(member))} from group {printable(group)}: one that still runs joins again"
+        self.title = (
+            f"Remove {printable(who(member))} from group {printable(group)}: a member that is still running rejoins"
+        )
 
     def command(self, given: Given) -> str:
         name = quoted(self.member.instance_id or self.member.member_id)

@@ -55,7 +55,7 @@ class RemoveAcls(Change):
             if row.result == "absent":
                 row.note = "it was removed before"
         if made.apply is None:
-            raise KcliError("none of these ACLs exists (any more)")
+            raise KcliError("these ACLs do not exist (any more)")
         return made
 
     def label(self, row: Row) -> str:
@@ -109,7 +109,7 @@ class AddAcl(Change):
         if not given["principal"].strip():
             raise UsageError("principal: missing; such as User:bob")
         if operation not in OPERATIONS or operation not in (*POSSIBLE[like.kind], "all"):
-            raise UsageError(f"operation: for a {like.kind} it is {', '.join(POSSIBLE[like.kind])} or all")
+            raise UsageError(f"operation: expected one of {', '.join(POSSIBLE[like.kind])}, or all, for a {like.kind}")
         if permission not in PERMISSIONS:
             raise UsageError("permission: allow or deny")
         who, host = principal(given["principal"].strip()), given["host"].strip() or ANYWHERE
@@ -207,7 +207,7 @@ class SetQuota(Change):
             return self.at
         names = {kind: given[kind].strip() for kind in QUOTAS_OF}
         if not any(names.values()):
-            raise UsageError("user, client id or address: whose quota is it?")
+            raise UsageError("user, client id or address: enter at least one of them")
         return Entity(parts=tuple((kind, None if name == DEFAULT else name) for kind, name in names.items() if name))
 
 
@@ -236,7 +236,7 @@ class RemoveQuotas(Change):
             changes.setdefault(at, {})[key] = None
         made = await quotas.plan(client.cluster, changes)
         if made.apply is None:
-            raise KcliError("none of these quotas is set (any more)")
+            raise KcliError("these quotas are not set (any more)")
         return made
 
     def label(self, row: Row) -> str:

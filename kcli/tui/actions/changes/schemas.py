@@ -36,7 +36,9 @@ class SetLevel(Change):
     async def plan(self, client: OpenRegistry, given: Given) -> Plan:
         wanted = given["level"].strip().upper().replace("-", "_")
         if wanted and wanted not in LEVELS:
-            raise UsageError(f"level: it is {', '.join(LEVELS)}, or nothing for that of all subjects")
+            raise UsageError(
+                f"level: expected one of {', '.join(LEVELS)}, or nothing to inherit the level of all subjects"
+            )
         return await schemas.plan(client, schemas.Wanted(levels={self.subject: wanted or None}))
 
 

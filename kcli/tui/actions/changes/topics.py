@@ -30,7 +30,7 @@ def number(given: Given, name: str) -> int:
     """A field that may be empty: the broker decides then. Raises UsageError."""
     text = given[name].strip()
     if text and not (text.isascii() and text.isdigit() and 0 < int(text) < 2**31):
-        raise UsageError(f"{name}: expected a number from 1 on, or nothing for the broker's default, not {text!r}")
+        raise UsageError(f"{name}: expected a number of 1 or more, or nothing for the broker's default, not {text!r}")
     return int(text) if text else -1
 
 

@@ -246,7 +246,7 @@ class Transaction(Page):
     def heading(self) -> str:
         name = f"Transaction {printable(self.name_of)}"
         if self._gone:
-            return f"{name}: no coordinator knows this transactional id (any more)"
+            return f"{name}: no coordinator has this transactional id (any more)"
         known = self._described
         if known is None:
             return name

@@ -115,7 +115,7 @@ class Topic(Page):
 
     def body(self) -> ComposeResult:
         with Vertical(id="details"):
-            yield Plot(title="written a second", empty="A rate needs two answers: wait for the next one.", id="plot")
+            yield Plot(title="written per second", empty="A rate needs two answers: wait for the next one.", id="plot")
             yield Lines(id="about")
         with Tabs():
             with TabPane("Partitions", id="tab-partitions"):
@@ -247,7 +247,7 @@ class Topic(Page):
         if not self._written:
             return
         plot = self.query_one(Plot)
-        plot.title = f"written a second  now {rate(self._written[-1][1])}"
+        plot.title = f"written per second  now {rate(self._written[-1][1])}"
         plot.put(Chart(points=list(self._written), unit=rate, whole=False))
 
     def counted(self) -> list[tuple[str, int]]:

@@ -127,8 +127,8 @@ def test_an_interrupted_transaction_is_aborted(kcli: Shell) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ((), b"% Interrupted: not all of what was read was acknowledged\n"),
-        (("-X", "transactional.id=unheard"), b"% ERROR: No answer to the abort: the coordinator aborts after"),
+        ((), b"% Interrupted: some records read before it failed\n"),
+        (("-X", "transactional.id=unheard"), b"% ERROR: No response to the abort: the coordinator aborts after"),
     ],
 )
 def test_a_signal_is_heard_while_nobody_answers(kcli: Shell, options: tuple[str, ...], said: bytes) -> None:

@@ -122,4 +122,4 @@ def test_disks_by_directory_by_replica_and_added_up(sandbox: SandboxThread, caps
 @pytest.mark.parametrize("words", [["brokers", "versions", "one"], ["logdirs", "list", "--broker", "one"]])
 def test_a_broker_is_named_by_its_id(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2
-    assert "named by its id" in capsys.readouterr().err
+    assert "expected the id of a broker" in capsys.readouterr().err

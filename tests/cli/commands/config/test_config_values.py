@@ -50,7 +50,7 @@ def test_a_value_may_have_a_unit(pair: str, value: str, capsys: pytest.CaptureFi
 def test_a_unit_that_there_is_not_is_one_sentence(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*words, "retention.ms=7x"]) == 2
     assert capsys.readouterr().err.strip() == (
-        "kcli: retention.ms: '7x' is no time; write 604800000, 7d, 12h, 30m, 45s or 500ms"
+        "kcli: retention.ms: '7x' is not a duration; write 604800000, 7d, 12h, 30m, 45s or 500ms"
     )
 
 

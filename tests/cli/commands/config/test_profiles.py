@@ -90,8 +90,8 @@ def test_first_contact_names_the_ways_to_a_cluster(home: Path, kcli: Shell, monk
         for way in ("-b HOST:PORT", "KCLI_BOOTSTRAP", "kcli config add", "kcli sandbox"):
             assert way in said, words
         assert ("`kcli doctor` explains" in said) == (words != ["doctor"])
-    assert b"no cluster is named" not in kcli("topics", "list", "-b", "127.0.0.1:1").stderr
-    assert b"no cluster is named" not in kcli("doctor", "-b", "127.0.0.1:1").stderr
+    assert b"no cluster is set" not in kcli("topics", "list", "-b", "127.0.0.1:1").stderr
+    assert b"no cluster is set" not in kcli("doctor", "-b", "127.0.0.1:1").stderr
 
 
 def test_variables_go_before_a_profile_that_no_flag_names(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,7 +172,9 @@ def test_a_project_file_that_is_left_alone_is_named(
     monkeypatch.chdir(home / "outside" / "deep")
     assert servers() == "dev:1"
     file = home / "outside" / ".kcli.toml"
-    assert capsys.readouterr().err == (f"kcli: {file} is only read in its own folder, as it is in no git repository\n")
+    assert capsys.readouterr().err == (
+        f"kcli: {file} is only read in its own folder, because it is not in a git repository\n"
+    )
     assert servers(profile="dev") == servers(quiet=True) == "dev:1"
     assert capsys.readouterr().err == ""
 
@@ -193,13 +195,13 @@ def test_a_second_cluster_of_one_command_line(home: Path) -> None:
     [
         (USER, "pord", "unknown profile pord; did you mean prod?"),
         (USER, "zzz", "unknown profile zzz; known: dev, prod, shared"),
-        ("", "zzz", "unknown profile zzz: none is defined in"),
+        ("", "zzz", "unknown profile zzz: no profile is defined in"),
         ("default_profile = 'x'", None, "config.toml: default_profile: unknown profile x"),
-        ("defualt_profile = 'x'", "a", "defualt_profile is no key of this file; did you mean default_profile"),
-        ("default_profile = 3", None, "default_profile is a text"),
-        ("profiles = 3", "a", "profiles are tables"),
-        ("[profiles.a]\nread_only = 'yes'", "a", "profile a: read_only is true or false"),
-        ("[profiles.a]\nx = 2020-01-01", "a", "profile a: x is a text, a number, true, false or a list"),
+        ("defualt_profile = 'x'", "a", "unknown key defualt_profile; did you mean default_profile"),
+        ("default_profile = 3", None, "default_profile must be a string"),
+        ("profiles = 3", "a", "profiles must be tables"),
+        ("[profiles.a]\nread_only = 'yes'", "a", "profile a: read_only must be true or false"),
+        ("[profiles.a]\nx = 2020-01-01", "a", "profile a: x must be a string, a number, true, false or a list"),
         ("[profiles.a", "a", "config.toml: is not TOML: "),
         ("a = " + "[" * 5000, "a", "config.toml: is not TOML"),
     ],
@@ -222,7 +224,7 @@ def test_an_unknown_key_of_a_profile_names_the_profile_and_the_nearest(home: Pat
 
 def test_a_configuration_that_is_named_must_be_there(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KCLI_CONFIG", str(home / "nowhere.toml"))
-    with pytest.raises(UsageError, match="there is no file"):
+    with pytest.raises(UsageError, match="file not found"):
         chosen(None)
 
 

@@ -246,7 +246,7 @@ def test_a_text_of_another_tool_never_becomes_a_command(
         for more in ([], ["--write", "--to", str(place / "new.toml")]):
             assert main(["config", "import", kind, str(file), *more]) == 2
             told = capsys.readouterr()
-            assert "sasl.password is a text in ${…}, which a profile would look up or run" in told.err
+            assert "sasl.password contains ${…}, which a profile would look up or run" in told.err
             assert value not in told.out + told.err
     assert not (place / "new.toml").exists()
     file.write_text(text.format("plain$"))

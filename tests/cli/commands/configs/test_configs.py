@@ -132,7 +132,7 @@ def test_what_the_broker_refuses_is_told_before_anything_is_done(
     [
         (["get", "topi", "orders"], "did you mean topic?"),
         (["get", "topic"], "KIND NAME"),
-        (["get", "broker", "one"], "named by its id"),
+        (["get", "broker", "one"], "expected the id of a broker"),
         (["set", "topic", "orders", "retention.ms"], "expected KEY=VALUE"),
         (["set", "topic", "orders"], "KIND NAME KEY"),
         (["list"], "missing KIND:"),
@@ -317,7 +317,7 @@ def test_what_can_be_restored_is_although_a_topic_is_gone(
 
 def test_a_config_is_set_once_in_a_line(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["configs", "set", "topic", "orders", "retention.ms=5", "retention.ms=6", "--dry-run"]) == 2
-    assert "retention.ms: named twice" in capsys.readouterr().err
+    assert "retention.ms: given twice" in capsys.readouterr().err
 
 
 def test_a_secret_that_no_broker_has_yet_is_not_shown(

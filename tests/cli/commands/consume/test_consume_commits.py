@@ -87,4 +87,4 @@ def test_a_property_against_commits_is_said_to_have_no_effect() -> None:
         kcli("produce", "t", stdin=b"x\n")
         done = kcli("consume", "t", "-g", "g", "-e", "--from-beginning", "-X", "enable.auto.commit=false")
     assert (done.returncode, done.stdout) == (0, b"x\n")
-    assert b"enable.auto.commit=false has no effect: -g commits what it printed" in done.stderr
+    assert b"enable.auto.commit=false has no effect: -g commits printed records" in done.stderr

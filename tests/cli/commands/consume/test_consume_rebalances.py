@@ -35,7 +35,7 @@ def test_E40_the_last_commit_waits_for_the_end_of_a_rebalance(sandbox: SandboxTh
 
 
 NOT_MADE = (
-    "kcli: the group rebalances, and the last commit was not made: t[0] before offset 3: records that were written "
+    "kcli: the group is rebalancing, so the last commit failed: t[0] before offset 3: records that were written "
     "since the last commit will be read again\n"
 )
 
@@ -88,7 +88,7 @@ def test_E44_a_last_commit_that_fails_says_which_records_come_again_or_may(
     done = shell(*WORDS, "-X", "request.timeout.ms=200")
     err = done.stderr.decode()
     assert (done.returncode, done.stdout) == (exit_code, b"a\nb\nc\n")
-    assert err.startswith("kcli: the last commit was not made: ")
+    assert err.startswith("kcli: the last commit failed: ")
     assert says in err
     ends = f": t[0] before offset 3: records that were written since the last commit {word} be read again\n"
     assert err.endswith(ends), err

@@ -51,7 +51,7 @@ def test_E5_a_batch_that_is_damaged_inside_is_named_and_ends_it(kcli: Shell, dam
     assert done.returncode == 1
     said = done.stderr.decode()
     assert said.startswith(f"kcli: {damaged}[0]: the batch at offset 2 is corrupt: ")
-    assert said.endswith("; --skip-corrupt reads on\n")
+    assert said.endswith("; --skip-corrupt continues\n")
     assert said.count("\n") == 1
     if words[0] == "consume":
         lines = done.stdout.splitlines()
@@ -82,7 +82,7 @@ def test_an_error_says_how_far_its_command_came(words: list[str], sentence: str)
         sandbox.call(lambda inside: inside.faults.logs.corrupt("t", times=100))
         done = shell(words[0], "t", *words[1:])
     assert done.returncode == 1
-    assert done.stderr.decode().endswith(f"; {sentence} offset 0; --skip-corrupt reads on\n"), done.stderr
+    assert done.stderr.decode().endswith(f"; {sentence} offset 0; --skip-corrupt continues\n"), done.stderr
 
 
 @pytest.mark.parametrize("words", COMMANDS)

@@ -243,11 +243,17 @@ def test_tokens_name_the_schemas_of_a_record(shell: Shell, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("consume t -e -J --envelope", "take one"),
+        ("consume t -e -J --envelope", "cannot be combined"),
         ("consume t -e -f %s{schema} --raw-value", "add --schema-registry URL"),
         ("produce t --value-schema from-record", "add --input json"),
-        ("produce t --input json --value-schema from-record --key-schema t-key", "takes neither another schema"),
-        ("produce t --input json --value-schema from-record --schema-in header", "takes neither another schema"),
+        (
+            "produce t --input json --value-schema from-record --key-schema t-key",
+            "cannot be combined with another schema",
+        ),
+        (
+            "produce t --input json --value-schema from-record --schema-in header",
+            "cannot be combined with another schema",
+        ),
         ("produce t --schema-in header", "need --value-schema"),
     ],
 )
@@ -262,8 +268,8 @@ def test_lines_that_make_no_sense(shell: Shell, line: str, says: str) -> None:
     [
         ({"id": 99}, "schema 99"),
         ({"type": "AVRO"}, 'has neither an "id" nor a "guid"'),
-        ({"guid": "x"}, "that is none"),
-        ({"id": 1, "frame": {"base64": "?"}}, "that is none"),
+        ({"guid": "x"}, "has an invalid"),
+        ({"id": 1, "frame": {"base64": "?"}}, "has an invalid"),
         ({"id": 2, "message": "s.Q"}, "no message s.Q"),
         ({"id": 1}, "half"),
         ([], "is not an object"),

@@ -97,7 +97,7 @@ def test_E5_a_broken_frame_is_named_and_ends_it(name: str, words: list[str]) -> 
         assert done.returncode == 1
         said = done.stderr.decode()
         assert said.startswith("kcli: t[0]: the batch at offset 2 is corrupt: "), said
-        assert said.endswith("; --skip-corrupt reads on\n")
+        assert said.endswith("; --skip-corrupt continues\n")
         assert ("a base offset of " in said) == name.endswith("base offset")  # else asked for again, twice
         assert said.count("\n") == 1
         assert broker.fetches < 20

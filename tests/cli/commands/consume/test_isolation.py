@@ -24,8 +24,8 @@ from tests.undecided import ABORTED, COMMITTED, END, STABLE, UNDECIDED, undecide
 ALL = sorted([*COMMITTED, *ABORTED, *UNDECIDED])
 HELD = TopicPartition("t", 0)
 WHY = (
-    f"t[0] {{}} at offset {STABLE}: 2 offsets are undecided, because {{}} is open; --isolation read_uncommitted reads "
-    "on\n"
+    f"t[0] {{}} at offset {STABLE}: 2 offsets are undecided, because {{}} is open; --isolation read_uncommitted "
+    f"reads past them\n"
 )
 
 

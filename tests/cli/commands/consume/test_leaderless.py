@@ -128,7 +128,7 @@ def test_a_deadline_holds_when_a_broker_does_not_answer(six: tuple[SandboxThread
     begun = time.monotonic()
     done = shell("consume", "t", "-e", "--timeout", "1s")
     assert time.monotonic() - begun < 2
-    assert (done.returncode, done.stderr) == (4, b"kcli: no record came for 1000 ms\n")
+    assert (done.returncode, done.stderr) == (4, b"kcli: no record arrived for 1000 ms\n")
 
 
 def test_no_sentence_has_an_offset_that_there_is_not() -> None:

@@ -50,10 +50,13 @@ def test_a_range_and_a_topic_pattern_bound_it(kcli: Shell) -> None:
     ("words", "says"),
     [
         ([], "with -n N"),
-        (["-n", "3", "-g", "g"], "--group does not go with it"),
-        (["-n", "3", "--order", "time"], "--order does not go with it"),
-        (["-n", "3", "--timeout", "3s"], "--timeout does not go with it"),
-        (["-n", "3", "--share-group", "g"], "--newest-first does not go with it"),
+        (["-n", "3", "-g", "g"], "--group cannot be combined with it"),
+        (["-n", "3", "--order", "time"], "--order cannot be combined with it"),
+        (["-n", "3", "--timeout", "3s"], "--timeout cannot be combined with it"),
+        (
+            ["-n", "3", "--share-group", "g"],
+            "--newest-first cannot be combined with --share-group, which delivers records in its own order",
+        ),
     ],
 )
 def test_what_does_not_go_with_it_is_refused(kcli: Shell, words: list[str], says: str) -> None:

@@ -98,7 +98,7 @@ def test_what_is_no_offset_is_a_usage_error(text: str) -> None:
 
 
 def test_saying_the_start_twice_is_refused() -> None:
-    with pytest.raises(UsageError, match="say only once"):
+    with pytest.raises(UsageError, match="the start and the stop can be given only once"):
         parse_range(["1", "2"], NOW)
 
 
@@ -118,7 +118,7 @@ def test_any_text_is_a_range_or_a_usage_error(text: str) -> None:
 
 @pytest.mark.parametrize("texts", [["5:2"], ["-1:-2"], ["+3:+1"], ["@2024-01-02:@2024-01-01"], ["s@2000", "e@1000"]])
 def test_a_range_that_stops_before_it_starts_is_a_usage_error(texts: list[str]) -> None:
-    with pytest.raises(UsageError, match="it stops before it starts"):
+    with pytest.raises(UsageError, match="the stop is before the start"):
         parse_range(texts, 0)
 
 
@@ -223,11 +223,11 @@ def test_a_start_for_each_partition() -> None:
 @pytest.mark.parametrize(
     ("texts", "sentence"),
     [
-        (["0=5,0=6"], "say only once where partition 0 starts"),
-        (["0=5", "0=6"], "say only once where partition 0 starts"),
-        (["0=5:9"], "'0=5:9': a partition has a start; name where to stop by :M for all"),
-        (["0=5,x=1"], "'x=1' names no partition and its start; expected 0=5,1=end,2=@-1h"),
-        (["0="], "'0=' names no partition"),
+        (["0=5,0=6"], "the start of partition 0 is given twice"),
+        (["0=5", "0=6"], "the start of partition 0 is given twice"),
+        (["0=5:9"], "'0=5:9': a partition can only have a start; give one stop for all with :M"),
+        (["0=5,x=1"], "'x=1' is not a partition with its start; expected 0=5,1=end,2=@-1h"),
+        (["0="], "'0=' is not a partition"),
         (["0=x"], "expected beginning"),
     ],
 )

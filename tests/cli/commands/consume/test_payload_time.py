@@ -155,7 +155,7 @@ def test_a_jitter_that_is_too_small_is_told(kcli: Shell) -> None:
     kcli.ok("produce", topic, stdin="\n".join(json.dumps({"ts": BASE + n}) for n in order).encode())
     words = ["count", topic, "--time-field", "ts", "--start", iso(BASE + 10), "--end", iso(BASE + 60), "--jitter"]
     done = kcli(*words, "5s")
-    assert b"times in ts go back by up to 29s, which is more than --jitter 5s" in done.stderr
+    assert b"times in ts decrease by up to 29s, which is more than --jitter 5s" in done.stderr
     assert b"try --jitter 29s or more" in done.stderr
     assert kcli.ok(*words, "29s") == b"51\n"
 
@@ -203,14 +203,14 @@ REFUSED = [
     (["--time-field", "ts"], "add --start TIME or --end TIME"),
     (["--jitter", "5s"], "is for times in values; add --time-field NAME"),
     (["--start", "someday"], "--start someday: expected a time"),
-    (["--start", "latest", "--time-field", "ts"], "--start latest names no time for --time-field"),
-    (["--start", "earliest", "-o", "5"], "--start and -o both say where to start; take one"),
+    (["--start", "latest", "--time-field", "ts"], "--start latest is not a time that --time-field can use"),
+    (["--start", "earliest", "-o", "5"], "--start and -o both set where to start; use only one"),
     (["--start", "now", "--end", "-1h"], "--end -1h is before --start now"),
-    (["--start", "-1h", "-o", "5"], "--start and -o both say where to start; take one"),
-    (["--end", "-1h", "-o", ":5"], "--end and -o both say where to stop; take one"),
+    (["--start", "-1h", "-o", "5"], "--start and -o both set where to start; use only one"),
+    (["--end", "-1h", "-o", ":5"], "--end and -o both set where to stop; use only one"),
     (["--start", "-1h", "--time-field", "ts", "--jitter", "soon"], "--jitter soon: expected a duration"),
-    (["--start", "-1h", "--time-field", "a..b"], "takes the name of a field"),
-    (["--value-format", "json"], "says how --where and --time-field read values"),
+    (["--start", "-1h", "--time-field", "a..b"], "needs the name of a field"),
+    (["--value-format", "json"], "sets how --where and --time-field read values"),
     (["--value-format", "avro"], "expected auto, json, msgpack, url"),
 ]
 

@@ -54,9 +54,9 @@ def test_following_begins_at_each_start(kcli: Shell, topic: str) -> None:
         (("consume", "-o", "0=1", "-p", "1", "-e"), "-o 0=…: -p does not select partition 0"),
         (("consume", "-o", "0=stored", "-e"), "-o stored needs --group"),
         (("consume", "-o", "0=1", "-g", "g"), "--group starts at its committed offsets"),
-        (("count", "-o", "0=stored"), "-o stored: count reads no group's offsets"),
-        (("consume", "-e", "--per-partition", "2", "--order", "time"), "--per-partition counts as partitions are read"),
-        (("consume", "-e", "--per-partition", "2", "-g", "g"), "--per-partition counts as partitions are read"),
+        (("count", "-o", "0=stored"), "-o stored: count does not use the offsets of a group"),
+        (("consume", "-e", "--per-partition", "2", "--order", "time"), "--per-partition cannot be combined"),
+        (("consume", "-e", "--per-partition", "2", "-g", "g"), "--per-partition cannot be combined"),
     ],
 )
 def test_what_does_not_go_together(kcli: Shell, topic: str, words: tuple[str, ...], sentence: str) -> None:
@@ -78,7 +78,7 @@ def test_a_reset_has_a_place_for_each_partition(kcli: Shell, topic: str) -> None
     assert [(row["new"], row["result"]) for row in rows] == [(5, "reset"), (0, "skipped"), (10, "reset")]
     wrong = kcli("groups", "reset", "--create", f"of-{topic}", "-t", topic, "--to", "7=5", "--execute")
     assert (wrong.returncode, wrong.stdout) == (2, b"")
-    assert wrong.stderr == b"kcli: --to 7=\xe2\x80\xa6: there is no partition 7 among those to reset\n"
+    assert wrong.stderr == b"kcli: --to 7=\xe2\x80\xa6: partition 7 is not among the partitions to reset\n"
 
 
 def test_n_records_of_each_partition(kcli: Shell, topic: str) -> None:

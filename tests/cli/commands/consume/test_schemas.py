@@ -176,8 +176,8 @@ def test_a_schema_by_its_id_or_subject(kcli: Shell, folder: str) -> None:
     [
         ("file:", "write file:PATH"),
         ("file:/nowhere.avsc", "No such file"),
-        ("id:x", "no registry is named"),
-        ("orders-value", "no registry is named"),
+        ("id:x", "no registry is set"),
+        ("orders-value", "no registry is set"),
     ],
 )
 def test_a_schema_that_is_not_to_be_had(kcli: Shell, spec: str, says: str) -> None:
@@ -238,7 +238,7 @@ def test_a_compiled_schema_reads_the_message_that_a_header_names_and_writes(kcli
     (tmp_path / "m.binpb").write_bytes(b"syntax")
     wrong = kcli("consume", name, "-e", "--value-schema", image)
     assert (wrong.returncode, wrong.stdout) == (2, b"")
-    assert b"m.binpb: the Protobuf schema is not used: it is no descriptor set" in wrong.stderr
+    assert b"m.binpb: the Protobuf schema is not used: not a descriptor set" in wrong.stderr
 
 
 def test_formats_without_a_schema_are_shown_and_filtered_as_json(kcli: Shell) -> None:
@@ -268,9 +268,9 @@ def test_keys_of_a_format(kcli: Shell) -> None:
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("consume T -e --value-format int8 --value-schema file:x.avsc", b"two forms of a value; take one"),
-        ("consume T -e --value-format int8 --time-field ts --start -1h", b"--time-field reads values of json"),
-        ("copy T U --value-format mm2 --where value==1", b"--value-format mm2 is for consume, tail and count"),
+        ("consume T -e --value-format int8 --value-schema file:x.avsc", b"be combined"),
+        ("consume T -e --value-format int8 --time-field ts --start -1h", b"--time-field works with values in json"),
+        ("copy T U --value-format mm2 --where value==1", b"--value-format mm2 works only in consume, tail and count"),
     ],
 )
 def test_formats_that_do_not_go_together(kcli: Shell, tmp_path: Path, line: str, says: bytes) -> None:
@@ -372,7 +372,7 @@ def test_long_keys_that_begin_like_a_frame_are_named_once_with_their_format(kcli
     done = kcli("consume", name, "-e", "-K", " ", "--schema-registry", folder)
     assert (done.returncode, done.stdout) == (0, b"".join(key + b" x\n" for key in keys))
     assert b"100 keys could not be decoded" in done.stderr
-    said = f"keys of {name}[0] are shown as stored after offset 99: fewer than half of the first 100 that begin like a "
+    said = f"keys of {name}[0] are shown as stored after offset 99: fewer than half of the first 100 that start like a "
     assert said.encode() in done.stderr
     assert done.stderr.count(b"--key-format int64 shows them\n") == 1
     shown = kcli.ok("consume", name, "-e", "-K", " ", "--key-format", "int64", "--schema-registry", folder)

@@ -27,6 +27,6 @@ def test_a_look_for_new_partitions_does_not_begin_the_time_anew(kcli: Shell, mon
     monkeypatch.setattr(Consumer, "poll", noted)
     done = kcli("consume", topic, "--timeout-ms", "1500")
     assert (done.returncode, done.stdout) == (4, b"x\n")
-    assert done.stderr == b"kcli: no record came for 1500 ms\n"
+    assert done.stderr == b"kcli: no record arrived for 1500 ms\n"
     assert len(waited) >= 2
     assert sum(waited) < 1.6, waited

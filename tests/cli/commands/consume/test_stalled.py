@@ -53,7 +53,7 @@ def test_a_broker_that_sends_no_records_is_given_up(line: str, shell: tuple[Shel
     assert time.monotonic() - begun < 20
     assert done.returncode == 1, done.stderr
     assert b"t[1] at offset " in done.stderr
-    assert b": the broker reports more records, and sent none for 0.6 s" in done.stderr
+    assert b": the broker reports more records, but sent none for 0.6 s" in done.stderr
 
 
 def test_a_partition_that_advances_is_waited_for(shell: tuple[Shell, SandboxThread]) -> None:
@@ -73,7 +73,7 @@ def test_a_timeout_of_the_line_goes_before_it(shell: tuple[Shell, SandboxThread]
     run, sandbox = shell
     sandbox.faults.wire.alter("Fetch", without_records, times=100_000)
     done = run("consume", "t", "-e", "--timeout", "1s")
-    assert (done.returncode, b"no record came for 1000 ms" in done.stderr) == (4, True)
+    assert (done.returncode, b"no record arrived for 1000 ms" in done.stderr) == (4, True)
 
 
 def test_a_process_that_was_stopped_has_not_waited(monkeypatch: pytest.MonkeyPatch) -> None:

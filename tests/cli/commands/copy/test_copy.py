@@ -309,17 +309,20 @@ def test_follow_goes_on_until_ctrl_c_which_is_success(kcli: Shell) -> None:
     ("words", "sentence"),
     [
         (("a",), "missing arguments: kcli copy SRC DST"),
-        (("a", "a"), "SRC and DST are one topic"),
-        (("a", "b", "--rate", "fast"), "--rate fast: expected records or bytes a second, such as 500 or 10MB"),
-        (("a", "b", "--rate", "inf"), "--rate inf: expected records or bytes a second"),
-        (("a", "b", "--rate", "nan"), "--rate nan: expected records or bytes a second"),
-        (("a", "b", "--exactly-once", "--to-bootstrap", "h:1"), "--exactly-once: a transaction reaches no further"),
-        (("a", "b", "--exactly-once", "--no-resume"), "--exactly-once stores progress with the records"),
-        (("a", "b", "--transactional-id", "x"), "--transactional-id goes with --exactly-once"),
+        (("a", "a"), "SRC and DST are the same topic"),
+        (("a", "b", "--rate", "fast"), "--rate fast: expected records or bytes per second, such as 500 or 10MB"),
+        (("a", "b", "--rate", "inf"), "--rate inf: expected records or bytes per second"),
+        (("a", "b", "--rate", "nan"), "--rate nan: expected records or bytes per second"),
+        (("a", "b", "--exactly-once", "--to-bootstrap", "h:1"), "--exactly-once works only within"),
+        (
+            ("a", "b", "--exactly-once", "--no-resume"),
+            "--exactly-once cannot be combined with --no-resume: it stores progress with the records",
+        ),
+        (("a", "b", "--transactional-id", "x"), "--transactional-id requires --exactly-once"),
         (("a", "b", "--follow", "-o", ":10"), "--follow has no end; the range has one"),
         (("a", "b", "--follow", "--dry-run"), "--follow has no end; --dry-run has one"),
         (("a", "b", "-o", "stored"), "-o stored: a copy resumes by itself"),
-        (("a", "b", "--to-X", "linger.ms=5"), "--to-X is about DST's cluster"),
+        (("a", "b", "--to-X", "linger.ms=5"), "--to-X sets properties of DST's cluster"),
         (("a", "b", "-z", "lzma"), "-z lzma"),
     ],
 )
@@ -333,7 +336,7 @@ def test_a_topic_of_the_same_cluster_by_another_address_is_refused(kcli: Shell) 
     topic = kcli.topic()
     done = kcli("copy", topic, topic, "--to-bootstrap", kcli.bootstrap.replace("127.0.0.1", "localhost"))
     assert done.returncode == 2
-    assert b"one topic of one cluster" in done.stderr
+    assert b"the same topic of the same cluster" in done.stderr
 
 
 def test_a_record_the_destination_does_not_take_stops_the_copy_and_is_counted(kcli: Shell) -> None:
@@ -346,7 +349,7 @@ def test_a_record_the_destination_does_not_take_stops_the_copy_and_is_counted(kc
     assert done.returncode == 1
     assert b"max.message.bytes" in done.stderr
     assert b"1 failed" in done.stderr
-    assert b"; what was copied behind that is copied again" in done.stderr
+    assert b"; records copied after that are copied again" in done.stderr
     assert kcli.ok("consume", target, "-e") == b"small\n"
 
 
@@ -469,7 +472,7 @@ def test_ctrl_c_is_heard_while_nobody_answers_and_what_was_sent_is_unknown(
         copying.send_signal(signal.SIGINT)
         assert copying.stderr is not None
         first = copying.stderr.readline()
-        assert b"waiting for the answers to what was sent; Ctrl-C again stops at once" in first
+        assert b"waiting for responses to the sent records; Ctrl-C again stops at once" in first
         copying.send_signal(signal.SIGINT)
         _, said = copying.communicate(timeout=30)
     finally:

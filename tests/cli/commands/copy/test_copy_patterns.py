@@ -47,9 +47,12 @@ def test_a_dry_run_is_one_plan(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("orders-*", "mail"), "orders-*: 2 topics match, and DST is one: put * where the name goes, such as"),
+        (
+            ("orders-*", "mail"),
+            "orders-*: 2 topics match, but DST is a single topic: put * in place of the name, such as",
+        ),
         (("orders-*", "x-*", "--follow"), "--follow copies one topic; orders-* is a pattern"),
-        (("orders-*", "*"), "SRC and DST are one topic"),
+        (("orders-*", "*"), "SRC and DST are the same topic"),
         (("^o(", "x-*"), "^o(: not a valid pattern"),
     ],
 )

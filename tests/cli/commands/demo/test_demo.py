@@ -63,10 +63,10 @@ def no_sandbox() -> Iterator[str]:
         ("topics", 1, b"", "the step above ended with exit code 1"),
         ("produce", 1, b"", "the step above ended with exit code 1"),
         ("consume", 4, b"a\nb\nc\n", "the step above ended with exit code 4"),
-        ("consume", 0, b"a\nb\nx\n", "the bytes that came back are not the bytes that went in"),
-        ("consume", 0, b"", "the bytes that came back are not the bytes that went in"),
-        ("lag", 0, b"", "the lag table says {}"),
-        ("lag", 0, LAG.replace("2", "1").encode(), "the lag table says {'lags': 1"),
+        ("consume", 0, b"a\nb\nx\n", "the consumed bytes differ from the produced bytes"),
+        ("consume", 0, b"", "the consumed bytes differ from the produced bytes"),
+        ("lag", 0, b"", "the lag table shows {}"),
+        ("lag", 0, LAG.replace("2", "1").encode(), "the lag table shows {'lags': 1"),
     ],
 )
 def test_a_step_that_fails_is_the_exit_code(
@@ -143,7 +143,7 @@ def test_a_step_that_failed_behind_the_dashboard_is_the_exit_code(
     assert main(["demo", "--dashboard", "--file", str(file)]) == 1
     out, err = capfd.readouterr()
     assert "the step above ended with exit code" in out
-    assert "a step of the demo failed, as the last line above says" in err
+    assert "a step of the demo failed; see the last line above" in err
 
 
 WAITS = """

@@ -144,7 +144,7 @@ def test_B1_a_web_server(protocol: str) -> None:
     with peer(speak_http) as address:
         code, steps, _ = examine(address, *properties(security_protocol=protocol))
     assert (code, failure(steps)["fault"]) == (5, "http")
-    assert failure(steps)["result"] == "this port speaks HTTP, not Kafka"
+    assert failure(steps)["result"] == "this port uses HTTP, not Kafka"
 
 
 def test_B1_a_port_that_speaks_TLS(tmp_path: Path) -> None:
@@ -199,9 +199,14 @@ def test_B9_a_broker_that_does_not_know_ApiVersions_is_too_old() -> None:
     ("code", "message", "status", "said"),
     [
         (0, None, "ok", "DNS, TCP, ApiVersions, identity"),
-        (42, "Unexpected broker id, expected 3, but received 1", "failed", "broker 3 answers there, not broker 1"),
-        (42, None, "failed", "another broker answers there, not broker 1"),
-        (31, None, "ok", "which broker answers there is unknown: not authorized: DESCRIBE_CONFIGS on the cluster"),
+        (42, "Unexpected broker id, expected 3, but received 1", "failed", "broker 3 responds there, not broker 1"),
+        (42, None, "failed", "another broker responds there, not broker 1"),
+        (
+            31,
+            None,
+            "ok",
+            "kcli cannot tell which broker responds there: not authorized: DESCRIBE_CONFIGS on the cluster",
+        ),
     ],
 )
 def test_a_broker_before_kafka_4_4_describes_no_configs_but_its_own(
@@ -227,7 +232,7 @@ def test_a_broker_of_another_cluster_is_the_wrong_one() -> None:
         with speaking({"Metadata": lambda _: ours, "DescribeCluster": lambda _: DescribeClusterResponse()}) as address:
             code, steps, _ = examine(address)
     assert (code, failure(steps)["fault"]) == (5, "wrong-broker")
-    assert "a broker of cluster other answers there, not of ours" in failure(steps)["result"]
+    assert "a broker of cluster other responds there, not of ours" in failure(steps)["result"]
 
 
 # -- TLS ---------------------------------------------------------------------------------------------------------------
@@ -287,7 +292,7 @@ def test_B20_a_certificate_for_another_name(authority: Authority) -> None:
         code, steps, _ = examine(address, *trusting(authority))
     failed = failure(steps)
     assert (code, failed["fault"]) == (5, "tls-name")
-    assert failed["result"] == "the certificate is for kafka.internal, *.example.com, 10.0.0.1, and not for localhost"
+    assert failed["result"] == "the certificate is for kafka.internal, *.example.com, 10.0.0.1, not for localhost"
     assert "--broker-map" in failed["fix"]
 
 
@@ -395,7 +400,7 @@ def test_C2_an_advertised_address_that_does_not_resolve() -> None:
     assert "advertised.listeners" in failed["fix"]
     assert f"--broker-map kafka.invalid:{port}=" in failed["fix"]
     assert mapped == 0
-    assert good[5]["result"].endswith(f"by way of localhost:{port}")
+    assert good[5]["result"].endswith(f"via localhost:{port}")
 
 
 def test_C2_every_advertised_address_is_tried_and_one_that_is_dead_is_named() -> None:
@@ -559,7 +564,7 @@ def test_topics_are_counted_by_what_may_be_done_with_them() -> None:
     ("given", "says"),
     [
         (properties(linger_mss="1"), "unknown property linger.mss"),
-        (properties(security_protocol="SASL_SSL"), "SASL takes sasl.mechanism"),
+        (properties(security_protocol="SASL_SSL"), "SASL requires sasl.mechanism"),
         (properties(security_protocol="SSL", ssl_ca_location="/no/such/file"), "/no/such/file"),
     ],
 )

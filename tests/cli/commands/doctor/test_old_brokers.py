@@ -39,6 +39,6 @@ def test_a_broker_that_is_too_old(line: str, highest: int, shell: Shell, monkeyp
     done = shell(*words, stdin=b"x\n")
     said = done.stderr.decode()
     assert done.returncode == 1, said
-    assert f"is too old for this: it speaks Metadata up to version {highest} only" in said
-    assert "This needs a newer Apache Kafka; kcli at all needs 2.1" in said
+    assert f"is too old for this: it supports Metadata up to version {highest} only" in said
+    assert "This needs a newer Apache Kafka; the minimum for kcli is 2.1" in said
     assert "allow_auto_topic_creation" not in said

@@ -100,9 +100,9 @@ def test_E43_a_group_in_use_is_refused_and_the_empty_one_is_deleted(line: Line) 
 def test_a_state_or_a_type_that_there_is_not_finds_no_groups_and_says_so(line: Line) -> None:
     ran = line("groups", "list", "--state", "stabel")
     assert (ran.code, ran.out) == (2, "")
-    assert "--state stabel: it is Stable, Empty" in ran.err
+    assert "--state stabel: expected Stable, Empty" in ran.err
     assert "did you mean Stable?" in ran.err
-    assert "--type clasic: it is classic, consumer" in line("groups", "list", "--type", "clasic").err
+    assert "--type clasic: expected classic, consumer" in line("groups", "list", "--type", "clasic").err
     assert line("groups", "list", "--state", "EMPTY", "--type", "Classic").code == 0
 
 
@@ -148,7 +148,7 @@ def test_a_group_whose_offsets_cannot_be_read_stays_unless_no_undo_is_wanted(
     monkeypatch.setattr(groups, "committed_offsets", untold)
     ran = line("groups", "delete", "idle", "--execute")
     assert ran.code == 1
-    assert "so they could not be restored (the coordinator does not say); --no-undo deletes it all the same" in ran.err
+    assert "so undo could not restore them (the coordinator does not say); --no-undo deletes it anyway" in ran.err
     assert "idle" in line.tiny.groups
     assert line("groups", "delete", "idle", "--execute", "--no-undo").code == 0
     assert "idle" not in line.tiny.groups

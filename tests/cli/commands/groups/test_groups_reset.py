@@ -336,7 +336,7 @@ def test_a_file_of_another_cluster_is_told(shell: Shell) -> None:
     text = json.dumps({"schema": "kcli.groups.export/1", "taken": [{"cluster_id": "elsewhere"}], "offsets": [row]})
     ran = shell("groups", "reset", "--from-file", shell.file(text), "--dry-run")
     assert ran.code == 0
-    assert "was written for another cluster, elsewhere: this is " in ran.err
+    assert "was written for cluster elsewhere, but this is " in ran.err
 
 
 def test_a_group_that_is_misspelt_in_a_file_is_not_created_unless_asked(shell: Shell) -> None:
@@ -388,7 +388,7 @@ def test_a_slip_of_the_keyboard_changes_nothing(shell: Shell, words: tuple[str, 
 def test_all_topics_of_a_group_without_commits_is_told(shell: Shell) -> None:
     ran = shell("groups", "reset", "fresh", "--all-topics", "--to-earliest", "--create", "--execute")
     assert ran.code == 1
-    assert "fresh: the group has committed no offsets: name topics with --topic" in ran.err
+    assert "fresh: the group has committed no offsets: give topics with --topic" in ran.err
 
 
 def test_several_groups_are_one_plan_and_one_undo_file(shell: Shell) -> None:
@@ -417,26 +417,26 @@ def test_a_group_that_does_not_exist_is_created_only_when_asked(shell: Shell) ->
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ((), "missing target: one of --to, --to-earliest"),
-        (("--to-earliest", "--to-offset", "0"), "--to-earliest and --to-offset exclude each other"),
+        ((), "missing target; give one of --to, --to-earliest"),
+        (("--to-earliest", "--to-offset", "0"), "--to-earliest and --to-offset cannot be combined"),
         (("--to-earliest",), "missing topics: --topic TOPIC"),
-        (("--to-earliest", "-t", "orders", "--all-topics"), "--topic and --all-topics exclude each other"),
-        (("--to-earliest", "-t", "orders", "--dry-run", "--execute"), "exclude each other"),
-        (("--to-earliest", "-t", "orders", "--no-undo", "--undo-file", "x"), "exclude each other"),
+        (("--to-earliest", "-t", "orders", "--all-topics"), "--topic and --all-topics cannot be combined"),
+        (("--to-earliest", "-t", "orders", "--dry-run", "--execute"), "cannot be combined"),
+        (("--to-earliest", "-t", "orders", "--no-undo", "--undo-file", "x"), "cannot be combined"),
         (("--to-earliest", "-t", "orders:"), "--topic orders:: expected"),
-        (("--to-earliest", "-t", "orders:x"), "'x' is no partition"),
-        (("--to-earliest", "-t", "orders:3-1"), "'3-1' is no range"),
-        (("--to", "1:5", "-t", "orders"), "a range has two ends"),
-        (("--to", ":5", "-t", "orders"), "a range has two ends"),
+        (("--to-earliest", "-t", "orders:x"), "'x' is not a partition"),
+        (("--to-earliest", "-t", "orders:3-1"), "'3-1' is not a range"),
+        (("--to", "1:5", "-t", "orders"), "this is a range; give a single"),
+        (("--to", ":5", "-t", "orders"), "this is a range; give a single"),
         (("--to", "soon", "-t", "orders"), "--to soon: expected"),
         (("--to-offset", "-5", "-t", "orders"), "must be 0 or more"),
-        (("--by-duration", "-PT1H", "-t", "orders"), "durations count back from now; write PT1H"),
-        (("--by-duration", "-1h", "-t", "orders"), "durations count back from now; write 1h"),
+        (("--by-duration", "-PT1H", "-t", "orders"), "the duration already counts back from now; write PT1H"),
+        (("--by-duration", "-1h", "-t", "orders"), "the duration already counts back from now; write 1h"),
         (("--by-duration", "P1Y", "-t", "orders"), "expected a duration such as"),
         (("--to-datetime", "someday", "-t", "orders"), "expected ISO 8601"),
         (("--from-file", "/nowhere"), "--from-file /nowhere: No such file"),
-        (("--from-group", "other", "--time-field", "ts"), "--from-group names no time for --time-field"),
-        (("--to-earliest", "-t", "orders", "--time-field", "ts"), "--time-field goes with a time"),
+        (("--from-group", "other", "--time-field", "ts"), "--from-group is not a time that --time-field"),
+        (("--to-earliest", "-t", "orders", "--time-field", "ts"), "--time-field requires a time"),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_anything_is_asked(

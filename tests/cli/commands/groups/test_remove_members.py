@@ -72,7 +72,7 @@ async def test_a_member_is_named_by_a_prefix_or_its_row_and_never_guessed(
     client = (await ran("members", "g"))[1]["members"][0]["client_id"]
     code, _, err = await ran("remove-members", "g", "--member", client, "--execute")
     assert code == 2
-    assert f"g: {client} fits 3 members ({', '.join(there)}): name one" in err
+    assert f"g: {client} matches 3 members ({', '.join(there)}): choose one" in err
     code, done, _ = await ran("remove-members", "g", "--member", "2", "--member", there[0][:-4], "--execute")
     assert (code, {row["member_id"] for row in done["members"]}) == (0, set(there[:2]))
     code, done, _ = await ran("remove-members", "g", "--member", client, "--execute")
@@ -91,7 +91,7 @@ def test_an_exact_name_comes_before_a_client_id_and_that_before_a_prefix() -> No
     assert one_member(group, "3") is third
     assert one_member(group, "4") is None
     assert one_member(group, "1x") is third
-    with pytest.raises(UsageError, match=r"g: 1 fits 2 members \(app-1, 1xyz\): name one"):
+    with pytest.raises(UsageError, match=r"g: 1 matches 2 members \(app-1, 1xyz\): choose one"):
         one_member(group, "1")
 
 
@@ -109,9 +109,9 @@ def test_one_member_is_confirmed_by_a_short_name(
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        (["billing"], 2, "name members with --member MEMBER, or all of them with --all"),
-        (["billing", "--all", "--member", "a"], 2, "name members with --member MEMBER, or all of them with --all"),
-        (["billing", "idle", "--all"], 2, "one group at a time: billing, idle"),
+        (["billing"], 2, "choose members with --member MEMBER, or all of them with --all"),
+        (["billing", "--all", "--member", "a"], 2, "choose members with --member MEMBER, or all of them with --all"),
+        (["billing", "idle", "--all"], 2, "give only one group, not billing, idle"),
         (["--all"], 2, "name at least one GROUP"),
         (["nope", "--all"], 1, "nope: this group does not exist"),
         (

@@ -61,7 +61,7 @@ def test_the_plan_says_which_time_stands_there_and_where_none_does(kcli: Shell, 
     done = kcli("rollback", topic, "-t", topic, "--time-field", "event.ts", "--start", iso(BASE + 400), "-J")
     notes = [row["note"] for row in json.loads(done.stdout)["partitions"]]
     assert notes[0].startswith("event.ts is 2023-11-14T22:20:0")
-    assert notes[1:3] == ["no record is that recent: the end"] * 2
+    assert notes[1:3] == ["no record is that recent: set to the end"] * 2
     assert notes[3] == "no record has a time in event.ts"
 
 
@@ -81,16 +81,16 @@ def test_without_a_field_it_is_the_records_timestamps(
 
 
 REFUSED = [
-    (["rollback", "g", "-t", "t"], "rollback takes --start TIME"),
+    (["rollback", "g", "-t", "t"], "rollback needs --start TIME"),
     (["rollback", "g", "-t", "t", "--start", "now", "--jitter", "1m"], "--jitter is for times in values"),
-    (["rollback", "g", "-t", "t", "--start", "latest", "--time-field", "ts"], "--start latest names no time"),
-    (["rollback", "g", "-t", "t", "--time-field", "ts"], "rollback takes --start TIME"),
+    (["rollback", "g", "-t", "t", "--start", "latest", "--time-field", "ts"], "--start latest is not a time"),
+    (["rollback", "g", "-t", "t", "--time-field", "ts"], "rollback needs --start TIME"),
     (["rollback", "g", "-t", "t", "--time-field", "ts", "--start", "soon"], "--start soon: expected a time"),
     (["rollback", "g", "--time-field", "ts", "--start", "now"], "missing topics: --topic TOPIC"),
     (["rollback", "-t", "t", "--time-field", "ts", "--start", "now"], "name at least one GROUP"),
     (
         ["groups", "reset", "g", "-t", "t", "--to-latest", "--time-field", "ts"],
-        "--time-field goes with a time",
+        "--time-field requires a time",
     ),
     (
         ["groups", "reset", "--create", "g", "-t", "t", "--to-latest", "--jitter", "5s"],

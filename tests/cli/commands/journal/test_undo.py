@@ -244,7 +244,7 @@ def test_the_hint_names_the_cluster_again(made: Kcli, sandbox: SandboxThread, mo
     ("line", "says"),
     [
         ("undo 99", "the journal has no change 99; `kcli history` lists them"),
-        ("undo 1 2", "one change at a time"),
+        ("undo 1 2", "give only one change"),
         ("undo 2", "change 2 cannot be undone: it kept no previous state (kcli topics delete gone --execute)"),
         ("history --start yesteryear", "--start yesteryear: expected a time"),
     ],
@@ -283,7 +283,7 @@ def test_a_state_folder_that_cannot_be_written(made: Kcli, tmp_path: Path, monke
     line = "configs set topic orders retention.ms=1000 --execute"
     _, said = made(line, code=1)
     assert "nothing was changed: the journal " in said
-    assert "--undo-file FILE keeps what undoes it" in said
+    assert "--undo-file FILE saves the previous state elsewhere" in said
     assert made.json("configs get topic orders")["configs"] == []
     _, said = made(f"{line} --undo-file {tmp_path}/back.json")
     assert "this change is not in the journal" in said
@@ -342,7 +342,7 @@ def test_a_topic_that_was_created_again_is_another_one(made: Kcli) -> None:
     made("topics delete new --execute")
     made("topics create new --config retention.ms=5d")
     _, said = made("undo 1 --execute", code=2)
-    assert "topic new was deleted and created again since change 1; --force deletes it all the same" in said
+    assert "topic new has been deleted and created again since change 1; --force deletes it anyway" in said
     made("undo 3 --execute")
     assert [row["topic"] for row in made.json("topics list")["topics"]] == ["orders"]
 
@@ -357,4 +357,4 @@ def test_a_config_of_all_brokers_that_is_no_secret_is_compared_too(made: Kcli) -
 
 def test_partitions_stay_after_an_undo_and_the_plan_says_so(made: Kcli) -> None:
     _, said = made("topics alter orders -p 3 --config retention.ms=5 --execute")
-    assert "no undo takes back the new partitions of orders" in said
+    assert "undo cannot remove the new partitions of orders" in said

@@ -54,9 +54,9 @@ def test_of_a_topic_only_the_groups_are_told_that_read_it(line: Line) -> None:
     assert of_orders.err == ""
     nobody = line("lag", "-t", "odrers")
     assert (nobody.code, nobody.out) == (0, "")
-    assert nobody.err == "kcli: odrers: no group has committed or owns a partition of it\n"
+    assert nobody.err == "kcli: odrers: no group has committed offsets or owns a partition of it\n"
     assert line("lag", "idle", "-t", "orders").err == (
-        "kcli: orders: no such group has committed or owns a partition of it\n"
+        "kcli: orders: no such group has committed offsets or owns a partition of it\n"
     )
     assert line("lag", "-t", "odrers", "-q").err == ""
 

@@ -120,7 +120,7 @@ def test_an_unclean_election_is_only_for_what_nobody_leads_and_warns_aloud(
     done = json.loads(told.out)["partitions"]
     assert [row["result"] for row in done] == ["not needed", "elected", "not needed"]
     assert (done[1]["old"], done[1]["new"]) == (None, done[1]["replicas"][0])
-    assert "WARNING: an unclean election of 1 partition loses the records" in told.err
+    assert "WARNING: an unclean election of 1 partition permanently loses records" in told.err
     assert [row["partition"] for row in rows(capsys, "list")] == [0]
 
 

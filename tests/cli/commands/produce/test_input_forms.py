@@ -96,7 +96,7 @@ def test_a_line_of_another_form_stops_or_is_skipped(kcli: Shell) -> None:
     topic = kcli.topic()
     done = kcli("produce", topic, "-f", "%k %s", stdin=b"a 1\nb\nc 3\n")
     assert (done.returncode, kcli.ok("consume", topic, "-e")) == (1, b"1\n")
-    assert done.stderr.startswith(b"kcli: stdin: input line 2: has no ' ' behind its %k; no record after it was sent\n")
+    assert done.stderr.startswith(b"kcli: stdin: input line 2: has no ' ' after its %k; no record after it was sent\n")
     done = kcli("produce", topic, "-f", "%k %s", "--on-error", "skip", stdin=b"a 1\nb\nc 3\n")
     assert (done.returncode, kcli.ok("consume", topic, "-e")) == (1, b"1\n1\n3\n")
 
@@ -137,8 +137,8 @@ def test_a_value_is_kept_as_it_is_written() -> None:
         (b"1 2 x", 2, "input line 1: is not JSON"),
         (b"1 2x", 1, "input line 1: is not JSON"),
         (b"[1 2]", 1, "input line 1: a comma is missing between two values"),
-        (b"[1,2", 2, "input line 1: the array has no end"),
-        (b"[1]\n2", 1, "input line 2: something follows the end of the array"),
+        (b"[1,2", 2, "input line 1: the array is not closed"),
+        (b"[1]\n2", 1, "input line 2: unexpected data after the end of the array"),
         (b"NaN", 0, "input line 1: is not JSON"),
         (b"1 \xff", 0, "input line 1: is not UTF-8"),
         (b"[" * 100_000, 0, "input line 1: is not JSON"),
@@ -199,7 +199,7 @@ def test_json_is_stored_as_msgpack_and_printed_as_json(kcli: Shell) -> None:
 def test_what_cannot_be_packed_is_said(kcli: Shell, words: list[str]) -> None:
     done = kcli("produce", kcli.topic(), "--value-format", "msgpack", *words, stdin=b"{\n")
     assert done.returncode in (1, 2)
-    assert b"is not JSON, which --value-format msgpack packs" in done.stderr or b"cannot be packed" in done.stderr
+    assert b"is not JSON, which --value-format msgpack requires" in done.stderr or b"cannot be packed" in done.stderr
 
 
 # -- compressed input -------------------------------------------------------------------------------------------------
@@ -245,7 +245,7 @@ def test_input_that_is_cut_off_is_an_error_after_what_was_whole(kcli: Shell, cod
     for stop in (len(data) // 2, len(data) - 1):
         done = kcli("produce", topic, stdin=data[:stop])
         assert done.returncode == 1
-        assert b"is cut off" in done.stderr
+        assert b"is truncated" in done.stderr
     assert kcli.ok("consume", topic, "-e", "-c", "3") == b"".join(lines.splitlines(keepends=True)[:3])
 
 
@@ -334,13 +334,13 @@ def test_places_are_text_without_repeat_and_that_is_said(kcli: Shell) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("--repeat 3", "--repeat repeats --value and --tombstone"),
-        ("--tombstone k FILE", "--tombstone takes no files"),
-        ("--value v -f %s", "--value takes no files, --whole, --input or -f"),
+        ("--repeat 3", "--repeat needs --value or --tombstone"),
+        ("--tombstone k FILE", "--tombstone cannot be combined with files"),
+        ("--value v -f %s", "--value cannot be combined with files, --whole, --input or -f"),
         ("-f %s -K :", "-f describes the whole line"),
-        ("--rate 0", "--rate 0: expected records a second"),
-        ("--rate 5/y", "--rate 5/y: expected records a second"),
-        ("--input json-values -K :", "--input json-values says it all"),
+        ("--rate 0", "--rate 0: expected records per second"),
+        ("--rate 5/y", "--rate 5/y: expected records per second"),
+        ("--input json-values -K :", "--input json-values"),
     ],
 )
 def test_what_does_not_go_together_is_a_usage_error(kcli: Shell, words: str, said: str) -> None:

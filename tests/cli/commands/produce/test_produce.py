@@ -195,7 +195,7 @@ async def test_a_value_without_the_field_of_the_key_is_malformed(
 
 @pytest.mark.parametrize(
     ("line", "said"),
-    [("t -k {{value.id}}", "use --key-from id"), ("t --key-from id -K :", "neither -k nor -K goes with it")],
+    [("t -k {{value.id}}", "use --key-from id"), ("t --key-from id -K :", "it cannot be combined with -k or -K")],
 )
 def test_a_key_is_not_a_template(line: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
@@ -220,7 +220,7 @@ LINE = b"x\n"
 
 def test_a_header_as_rpk_and_kaf_write_it_is_not_taken_in_silence(capsys: pytest.CaptureFixture[str]) -> None:
     assert plan("orders -H a:b --value x").headers == [("a:b", None)]
-    assert capsys.readouterr().err == "kcli: -H a:b: a header of that name, without a value; -H a=b gives it one\n"
+    assert capsys.readouterr().err == "kcli: -H a:b: a header without a value; write -H a=b to give it one\n"
     plan("orders -q -H a:b --value x")
     plan("orders -H a:b=c -H d --value x")
     assert capsys.readouterr().err == ""
@@ -314,9 +314,9 @@ async def test_a_missing_file_is_said_before_anything_is_sent(capsys: pytest.Cap
     [
         ("", "missing topic: kcli produce TOPIC"),
         ("-t a -t b", "one topic"),
-        ("t --value x file", "--value takes no files"),
-        ("t --input json -K :", "-K does not go with it"),
-        ("t --whole -K :", "--whole takes no -K"),
+        ("t --value x file", "--value cannot be combined with files"),
+        ("t --input json -K :", "-K cannot be combined with --input"),
+        ("t --whole -K :", "--whole cannot be combined"),
         ("t -z brotli", "-z brotli"),
         ("t --timestamp soon", "--timestamp soon"),
         ("t --acks 1 -X enable.idempotence=true", "needs acks=all"),

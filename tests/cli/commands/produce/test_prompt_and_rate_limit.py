@@ -53,7 +53,7 @@ def test_each_line_that_is_typed_is_stored_before_the_next_prompt(kcli: Shell) -
     code, screen = typed(kcli, [topic], ["one\n", "two\nthree\n", "\x04"], f"{topic}> ".encode())
     assert code == 0
     lines = screen.splitlines()
-    assert lines[:3] == ["One record a line; Ctrl-D ends.", f"{topic}> one", "  stored: partition 0, offset 0"]
+    assert lines[:3] == ["One record per line; Ctrl-D ends.", f"{topic}> one", "  stored: partition 0, offset 0"]
     assert "stored: partition 0, offset 2" in screen or "offsets 1-2" in screen
     assert lines[-1].startswith(f"{topic}> ") or lines[-2].startswith(f"{topic}> ")
     assert kcli.ok("consume", topic, "-e") == b"one\ntwo\nthree\n"
@@ -67,11 +67,11 @@ def test_a_line_that_is_no_record_is_said_and_the_prompt_stays(kcli: Shell) -> N
     assert code == 0, screen
     assert screen.splitlines()[1:5] == [
         f"{topic}> nokey",
-        "  not stored: input line 1: has no ' ' behind its %k",
+        "  not stored: input line 1: has no ' ' after its %k",
         f"{topic}> k v",
         "  stored: partition 0, offset 0",
     ]
-    assert "not stored: input line 3: has no ' ' behind its %k" in screen
+    assert "not stored: input line 3: has no ' ' after its %k" in screen
     assert kcli.ok("consume", topic, "-e", "-f", "%k=%s\n") == b"k=v\nl=w\n"
 
 

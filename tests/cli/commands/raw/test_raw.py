@@ -208,7 +208,7 @@ def test_every_api_can_be_described(key: int, capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "name an API"),
+        ([], "missing API"),
         (["Fetsh"], "unknown API Fetsh; did you mean Fetch?"),
         (["999"], "unknown API 999"),
         (["Fetch", "{}", "{}"], "unexpected argument '{}'"),
@@ -221,7 +221,7 @@ def test_every_api_can_be_described(key: int, capsys: pytest.CaptureFixture[str]
         (["Fetch", "--api-version", "99"], "Fetch has versions 4-18 here, not 99"),
         (["Fetch", "--broker", "nobody"], "--broker nobody: expected any, controller"),
         (["Fetch", "--broker", "leader:orders"], "expected any, controller"),
-        (["Fetch", "--format", "csv"], "an answer is JSON"),
+        (["Fetch", "--format", "csv"], "responses are JSON"),
         (["--describe", "Fetch", "--api-version", "99"], "not 99"),
         (["SaslAuthenticate", "--hex"], "the password of this connection"),
         (["Metadata", '{"topics": null}', "--api-version", "0", "--dry-run"], "topics: cannot be null in version 0"),
@@ -242,7 +242,7 @@ def test_a_version_that_the_broker_does_not_speak_is_not_sent(
     assert main(["raw", "AlterConfigs"]) == 1
     assert "does not offer AlterConfigs" in capsys.readouterr().err
     assert main(["raw", "ListGroups", "--api-version", "4"]) == 1
-    assert "speaks ListGroups 0-3, and kcli 0-5; not 4" in capsys.readouterr().err
+    assert "supports ListGroups 0-3, and kcli 0-5; not 4" in capsys.readouterr().err
     assert raw(capsys, "ListGroups")["errorCode"] == 0
 
 
@@ -258,4 +258,4 @@ def test_a_change_that_was_sent_and_not_answered_may_have_been_done(
 ) -> None:
     sandbox.faults.wire.never_answer(words[0], times=9)
     assert main(["raw", *words, "-X", "request.timeout.ms=200"]) == 4
-    assert ("it was sent and may have taken effect" in capsys.readouterr().err) is doubt
+    assert ("the request was sent and may have taken effect" in capsys.readouterr().err) is doubt

@@ -287,9 +287,9 @@ def test_a_config_that_is_no_number_is_said_and_stops_nothing(
 ) -> None:
     sandbox.call(lambda it: it.topics.by_name["orders"].configs.update({MIN_ISR: told}))
     assert main(["reassign", "plan", "orders", "--replication-factor", "1"]) == 0
-    warning = "WARNING: orders will have 1 replica, and min.insync.replicas is not known: "
+    warning = "WARNING: orders will have 1 replica, and min.insync.replicas is unknown: "
     assert (
-        f"{warning}orders: the broker reports {MIN_ISR}={said}, which is no number of replicas\n"
+        f"{warning}orders: the broker reports {MIN_ISR}={said}, which is not a number of replicas\n"
         in capsys.readouterr().err
     )
 
@@ -377,7 +377,7 @@ def test_an_answer_that_is_lost_is_unknown_and_its_moves_keep_their_throttle(
     assert main(["reassign", *words]) == 1
     told = capsys.readouterr()
     assert {row["result"] for row in json.loads(told.out)["partitions"]} == {"unknown"}
-    assert "moves are in progress, so throttles stay" in told.err
+    assert "moves are in progress, so the throttles stay" in told.err
     assert len(rows(capsys, "list", "--over", "0")) == 4
     assert throttled(capsys)
     rows(capsys, "cancel", "--all-topics", "--execute")
@@ -398,7 +398,7 @@ def test_a_broker_that_is_down_is_said_before_its_replicas_are_made_elsewhere(
 ) -> None:
     sandbox.call(lambda it: it.faults.cluster.stop_broker(2))
     assert main(["reassign", "plan", "orders", "--no-balance"]) == 0
-    assert "WARNING: broker 2 is not there; its 3 replicas would be made elsewhere" in capsys.readouterr().err
+    assert "WARNING: broker 2 is not available; its 3 replicas would be created elsewhere" in capsys.readouterr().err
     assert main(["reassign", "plan", "orders", "--to", "1,2,3"]) == 2
     assert "unknown broker 2; known: 1, 3, 4" in capsys.readouterr().err
 

@@ -201,7 +201,10 @@ def test_records_without_an_origin_fail_are_skipped_or_go_to_a_topic(letters: Le
     letters.write(("a", letters.orders, {}), ("b", None, {}), ("c", letters.orders, {}))
     code, rows, _, said = letters.run("--execute")
     assert (code, rows[None]["failed"], letters.values(letters.orders)) == (1, 1, ["a"])
-    assert f"{letters.dlq}[0] offset 1: no header names its topic; --topic-header, --to TOPIC or --missing skip" in said
+    assert (
+        f"{letters.dlq}[0] offset 1: no header names its topic; use --topic-header, --to TOPIC or --missing skip"
+        in said
+    )
     assert "3 records read: 1 redriven, 1 failed, 1 not tried" in said
     code, rows, totals, _ = letters.run("--execute", "--missing", "skip")
     assert (code, rows[None]["skipped"], totals["read"]) == (0, 1, 2), "it goes on in front of what stopped it"
@@ -214,7 +217,7 @@ def test_a_target_that_is_missing_stops_it_in_front_of_the_record(letters: Lette
     letters.write(("a", letters.orders, {}), ("b", "nowhere", {}), ("c", letters.orders, {}))
     code, rows, _, said = letters.run("--execute")
     assert (code, rows["nowhere"]["failed"], letters.values(letters.orders)) == (1, 1, ["a"])
-    assert "offset 1: nowhere: the topic does not exist; `kcli topics create nowhere` helps" in said
+    assert "offset 1: nowhere: the topic does not exist; `kcli topics create nowhere`" in said
     code, rows, totals, _ = letters.run("--execute", "--on-error", "skip")
     assert (code, rows["nowhere"]["failed"], totals["read"]) == (1, 1, 2)
     assert letters.values(letters.orders) == ["a", "c"]
@@ -238,7 +241,7 @@ def test_a_loop_ends(letters: Letters) -> None:
         ("a", letters.orders, {"kcli-redrive-attempts": "3"}), ("b", letters.orders, {"kcli-redrive-attempts": "1"})
     )
     code, rows, _, _ = letters.run("--execute")
-    assert (code, rows[None]["skipped"], rows[None]["note"]) == (0, 1, "was driven back too often")
+    assert (code, rows[None]["skipped"], rows[None]["note"]) == (0, 1, "was redriven too often")
     (one,) = letters.kcli.ok("consume", letters.orders, "-e", "--envelope").splitlines()
     assert ["kcli-redrive-attempts", "2"] in json.loads(one)["headers"]
     assert letters.run("--execute", "--restart", "--max-attempts", "1")[1][None]["skipped"] == 2
@@ -251,7 +254,7 @@ def test_the_dead_letter_topic_itself_is_no_target(letters: Letters) -> None:
     assert "its topic is the dead-letter topic itself" in said
     done = letters.kcli("redrive", letters.dlq, "--to", letters.dlq)
     assert (done.returncode, done.stderr.decode()) == (
-        2, f"kcli: --to {letters.dlq}: that is the dead-letter topic itself\n",
+        2, f"kcli: --to {letters.dlq}: this is the dead-letter topic itself\n",
     )  # fmt: skip
 
 
@@ -301,9 +304,9 @@ def test_limits_and_the_rate(letters: Letters) -> None:
     [
         ((), "missing argument: kcli redrive DLQ"),
         (("a", "b"), "missing argument: kcli redrive DLQ"),
-        (("a", "--transactional-id", "x"), "--transactional-id goes with --exactly-once"),
-        (("a", "--exactly-once", "--no-resume"), "--exactly-once keeps positions with the records"),
-        (("a", "--rate", "fast"), "--rate fast: expected records or bytes a second"),
+        (("a", "--transactional-id", "x"), "--transactional-id requires --exactly-once"),
+        (("a", "--exactly-once", "--no-resume"), "--exactly-once cannot be combined"),
+        (("a", "--rate", "fast"), "--rate fast: expected records or bytes per second"),
         (("a", "--where", "x"), "--where x: column 1: unknown name x"),
     ],
 )
@@ -341,7 +344,7 @@ def test_ctrl_c_is_heard_while_nobody_answers_and_what_was_sent_is_unknown(lette
                 assert time.monotonic() < until
             process.send_signal(signal.SIGINT)
             assert process.stderr is not None
-            assert b"waiting for the answers to what was sent" in process.stderr.readline()
+            assert b"waiting for responses to the sent records" in process.stderr.readline()
             process.send_signal(signal.SIGINT)
             _, said = process.communicate(timeout=30)
     finally:

@@ -17,13 +17,13 @@ from tests.programs import KCLI, kcli
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["--host", "0.0.0.0"], 2, "--host 0.0.0.0 can be reached by others"),
+        (["--host", "0.0.0.0"], 2, "--host 0.0.0.0 can be reached by other machines"),
         (["--host", ""], 2, "--host is empty; write --host HOST"),
         (["--port", "65535", "--brokers", "2"], 2, "--port 65535 --brokers 2: there is no port 65536"),
         (["--port", "0", "--data", "{file}"], 1, "{file}: File exists"),
-        (["--registry-port", "8081"], 2, "--registry-port goes with --registry"),
+        (["--registry-port", "8081"], 2, "--registry-port requires --registry"),
         (["--port", "0", "--partitions", "0"], 2, "sandbox: --partitions 0: must be 1 or more"),
-        (["--port", "0", "--topic", "a:0"], 2, "--topic a:0: it must be NAME or NAME:PARTITIONS"),
+        (["--port", "0", "--topic", "a:0"], 2, "--topic a:0: expected NAME or NAME:PARTITIONS"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(
@@ -50,7 +50,7 @@ def test_a_port_that_is_taken_is_the_one_that_is_named(
         port = taken.getsockname()[1]
         assert main(["sandbox", *(word.format(port=port) for word in words)]) == 1
     said = capsys.readouterr().err
-    assert said == f"kcli: cannot listen: Address already in use (127.0.0.1:{port}); {option} 0 takes a free port\n"
+    assert said == f"kcli: cannot listen: Address already in use (127.0.0.1:{port}); {option} 0 uses a free port\n"
 
 
 @pytest.mark.process

@@ -73,7 +73,7 @@ def test_B19_every_refusal_is_a_sentence_and_exit_code_5(bootstrap: str, folder:
     for more, words in (
         (wrong, "refused the authentication of alice (SCRAM-SHA-512)"),
         (("-X", "security.protocol=SSL"), "name its authority with ssl.ca.location"),
-        (("-X", "security.protocol=SSL", "-X", f"ssl.ca.location={folder}/tls/ca.pem"), "may want authentication"),
+        (("-X", "security.protocol=SSL", "-X", f"ssl.ca.location={folder}/tls/ca.pem"), "may require authentication"),
         ((), "it may expect TLS or SASL"),
     ):
         shown = kcli("topics", "list", "-b", bootstrap, *more)
@@ -86,8 +86,8 @@ def test_B19_every_refusal_is_a_sentence_and_exit_code_5(bootstrap: str, folder:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--client-ca", "ca.pem"), "--client-ca goes with --tls"),
-        (("--session-lifetime", "5"), "--session-lifetime goes with --users"),
+        (("--client-ca", "ca.pem"), "--client-ca requires --tls"),
+        (("--session-lifetime", "5"), "--session-lifetime requires --users"),
         (("--users", "/nowhere"), "--users /nowhere: No such file"),
     ],
 )

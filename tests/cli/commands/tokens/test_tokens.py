@@ -144,7 +144,7 @@ def test_for_somebody_else_it_takes_an_acl(
         (["renew"], "name at least one TOKEN"),
         (["expire", "x", "--in", "0"], "--in 0: must be more than 0"),
         (["create", "--renewer", ":x"], "KIND:NAME"),
-        (["create", "bob"], "takes options only"),
+        (["create", "bob"], " accepts only options"),
     ],
 )
 def test_a_line_that_makes_no_sense_is_exit_2(

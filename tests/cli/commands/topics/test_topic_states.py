@@ -44,7 +44,7 @@ def test_a_config_that_is_no_number_ends_in_a_sentence(shell: Shell, sandbox: Sa
     sandbox.call(lambda it: it.topics.by_name["two"].configs.update({"min.insync.replicas": "many"}))
     done = shell("topics", "list", "--at-min-isr")
     assert done.returncode == 1
-    assert done.stderr == b"kcli: two: the broker reports min.insync.replicas=many, which is no number of replicas\n"
+    assert done.stderr == b"kcli: two: the broker reports min.insync.replicas=many, which is not a number of replicas\n"
     assert topics(shell, "--at-min-isr", "o*") == ["one"]
 
 
@@ -69,7 +69,7 @@ def test_unused_topics_have_no_readers_and_no_new_records(shell: Shell) -> None:
     assert topics(shell, "--unused", "--never-written") == ["one", "three", "two"]
     assert topics(shell, "--never-written") == ["three"]
     done = shell("topics", "list", "--unused")
-    assert done.stderr == b"kcli: 1 topic has never had a record and may be new: --never-written lists them\n"
+    assert done.stderr == b"kcli: 1 topic has never had a record, but may be new: --never-written lists them\n"
     shell.ok("produce", "three", stdin=b"new\n")
     assert topics(shell, "--unused", "1d") == ["one", "two"]
     assert topics(shell, "--unused") == ["one", "two"], "for 30 days"

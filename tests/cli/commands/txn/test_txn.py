@@ -151,7 +151,7 @@ def test_KIP664_one_hangs_when_no_coordinator_has_the_producer_or_counts_the_par
         (0, None, 3),
     ]
     assert "no coordinator knows" in found[1]["why"]
-    assert "does not count this partition into load-1" in found[0]["why"]
+    assert "does not include this partition in load-1" in found[0]["why"]
     assert rows(capsys, "txn", "find-hanging", "copies") == []
     leader = sandbox.call(lambda one: one.topics.partition("orders", 0).leader)
     assert [o["partition"] for o in rows(capsys, "txn", "find-hanging", "--broker", str(leader), code=3)] == [0]
@@ -233,7 +233,7 @@ def test_an_older_broker_is_told_the_producer_by_hand(
     ((producer),) = [one["producer_id"] for one in rows(capsys, "txn", "producers", "orders:0")]
     words = ["txn", "abort", "--topic", "orders", "--partition", "0", "--producer-id", str(producer)]
     assert main([*words, "--execute"]) == 2
-    assert "go together" in capsys.readouterr().err
+    assert "require each other" in capsys.readouterr().err
     (done,) = rows(capsys, *words, "--producer-epoch", "0", "--coordinator-epoch", "-1", "--execute")
     assert done["result"] == "aborted"
 
@@ -242,17 +242,17 @@ def test_an_older_broker_is_told_the_producer_by_hand(
     ("words", "said"),
     [
         (["abort", "orders:0"], "missing option: --start-offset"),
-        (["abort", "orders", "--start-offset", "1"], "name one partition"),
-        (["abort", "orders:0,1", "--start-offset", "1"], "name one partition"),
+        (["abort", "orders", "--start-offset", "1"], "give one partition"),
+        (["abort", "orders:0,1", "--start-offset", "1"], "give one partition"),
         (["abort", "--start-offset", "1"], "missing argument: kcli txn abort TOPIC:PARTITION"),
-        (["abort", "orders:0", "-p", "0", "--start-offset", "1"], "name one partition"),
-        (["abort", "--fence", "x", "--start-offset", "1"], "--fence takes transactional ids"),
+        (["abort", "orders:0", "-p", "0", "--start-offset", "1"], "give one partition"),
+        (["abort", "--fence", "x", "--start-offset", "1"], "--fence needs transactional ids"),
         (["fence"], "name at least one transactional id"),
         (["describe"], "name at least one transactional id"),
         (["producers"], "name at least one TOPIC"),
         (["find-hanging", "--older-than", "soon"], "expected a duration"),
         (["list", "--producer-id", "x"], "expected a whole number"),
-        (["list", "--broker", "x"], "named by its id"),
+        (["list", "--broker", "x"], "expected the id of a broker"),
     ],
 )
 def test_a_line_that_makes_no_sense_is_told_what_does(

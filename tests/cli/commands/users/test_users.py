@@ -95,7 +95,7 @@ def test_a_known_user_keeps_its_mechanisms_and_is_told_of_those_left_alone(
     ]
     rows(capsys, "set", "bob", "--mechanism", "SCRAM-SHA-256", "--password-file", path, "--execute")
     assert main(["users", "set", "bob", *only]) == 0
-    assert "can still log in by SCRAM-SHA-256 with the password of before" in capsys.readouterr().err
+    assert "can still log in by SCRAM-SHA-256 with the old password" in capsys.readouterr().err
     assert told(rows(capsys, "delete", "bob", "--mechanism", "SCRAM-SHA-256", "--execute"))[0][3] == "deleted"
     assert [row["mechanism"] for row in rows(capsys, "describe", "bob")] == ["SCRAM-SHA-512"]
     assert told(rows(capsys, "delete", "bob", "--mechanism", "SCRAM-SHA-256", code=1))[0][3] == "absent"
@@ -200,13 +200,13 @@ def test_what_is_sent_is_rfc_5802s_salted_password() -> None:
 
 WRONG = {
     "missing password: --password-file": ["set", "bob", "--execute"],
-    "exclude each other": ["set", "bob", "--password-env", "A", "--password-file", "b", "--execute"],
-    "there is no environment variable": ["set", "bob", "--password-env", "NOT_THERE_AT_ALL", "--execute"],
+    "cannot be combined": ["set", "bob", "--password-env", "A", "--password-file", "b", "--execute"],
+    "environment variable": ["set", "bob", "--password-env", "NOT_THERE_AT_ALL", "--execute"],
     "No such file": ["set", "bob", "--password-file", "nowhere", "--execute"],
     "is empty": ["set", "bob", "--password-file", "/dev/null", "--execute"],
-    "Kafka takes 16384 at most": ["set", "bob", "--iterations", "99999", "--dry-run"],
+    "Kafka allows at most 16384": ["set", "bob", "--iterations", "99999", "--dry-run"],
     "--mechanism PLAIN": ["set", "bob", "--mechanism", "plain", "--dry-run"],
-    "one user's password at a time": ["set", "bob", "ann", "--dry-run"],
+    "one user at a time": ["set", "bob", "ann", "--dry-run"],
     "name at least one": ["delete"],
 }
 

@@ -173,7 +173,7 @@ def test_a_table_that_lost_a_commit_is_refused(tmp_path: Path) -> None:
     driver.batch({AT[0]: 100})
     driver.batch({AT[0]: 200})
     table.commits.pop()
-    with pytest.raises(KcliError, match=r"has its records up to orders\[0\] 100, and .* begins at orders\[0\] 200"):
+    with pytest.raises(KcliError, match=r"records up to orders\[0\] 100, .* starts at orders\[0\] 200"):
         ModelSpark(place, table)
 
 

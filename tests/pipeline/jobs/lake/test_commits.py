@@ -226,7 +226,7 @@ def test_a_rollback_to_before_all_that_is_known_is_an_error_and_no_guess(table: 
     first, second, _ = lake.refresh().snapshots()
     lake.manage_snapshots().rollback_to_snapshot(second.snapshot_id).commit()
     lake.maintenance.expire_snapshots().by_id(first.snapshot_id).commit()
-    with pytest.raises(KcliError, match="rolled back to before the last commit of this pipeline"):
+    with pytest.raises(KcliError, match="rolled back past the last commit of this pipeline"):
         table.last("q")
 
 

@@ -68,6 +68,6 @@ def test_what_has_no_compaction_and_no_size_of_files_says_so(
     monkeypatch.chdir(tmp_path)
     line = ["pipeline", "export", "orders", "raw.orders", "-b", "127.0.0.1:1", "--dry-run"]
     assert main([*line, "--file-format", "iceberg", "--warehouse", "lake", "--compact", "1h"]) == 2
-    assert "--compact goes with --file-format delta: pyiceberg has no compaction" in capsys.readouterr().err
+    assert "--compact requires --file-format delta: pyiceberg has no compaction" in capsys.readouterr().err
     assert main([*line, "--file-size", "1MB"]) == 2
-    assert "--file-size goes with --file-format delta or iceberg" in capsys.readouterr().err
+    assert "--file-size requires --file-format delta or iceberg" in capsys.readouterr().err

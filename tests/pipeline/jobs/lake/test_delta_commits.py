@@ -61,9 +61,9 @@ def test_of_two_writers_of_one_batch_the_second_is_refused_and_changes_nothing(t
         one.begin(commit_of(epoch, "one"))
         two.begin(commit_of(epoch, "two"))
         two.end()
-        with pytest.raises(NotCommitted, match="another writer changed the table at the same time"):
+        with pytest.raises(NotCommitted, match="another writer changed the table"):
             one.end()
-        with pytest.raises(NotCommitted, match="another process uses its checkpoint"):
+        with pytest.raises(NotCommitted, match="another process uses the checkpoint"):
             one.begin(commit_of(epoch, "one"))
     assert rows_of(tmp_path / "t") == [(0, "one"), (1, "two"), (2, "two")]
     last = one.table.last("q")
@@ -146,7 +146,7 @@ def test_a_log_that_lost_the_last_commit_is_an_error(tmp_path: Path) -> None:
     known.create_checkpoint()
     for version in (0, 1):
         (tmp_path / "t" / "_delta_log" / f"{version:020}.json").unlink()
-    with pytest.raises(KcliError, match="its log no longer says which records"):
+    with pytest.raises(KcliError, match="its log no longer shows which records"):
         one.table.last("q")
 
 

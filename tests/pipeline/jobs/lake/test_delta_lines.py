@@ -34,11 +34,11 @@ def frame_of(*words: str, **given: object) -> Frame:
 
 def test_a_cluster_takes_deltas_own_writer(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*LINE, "--master", "spark://127.0.0.1:7077"]) == 2
-    assert f"--file-format delta on a cluster takes Delta's own writer: --packages {DELTA_PACKAGE}" in (
+    assert f"--file-format delta on a cluster needs Delta's own writer: --packages {DELTA_PACKAGE}" in (
         capsys.readouterr().err
     )
     assert main([*LINE, "--remote", "sc://127.0.0.1:15002"]) == 2
-    assert "--file-format delta goes with --master" in capsys.readouterr().err
+    assert "--file-format delta requires --master" in capsys.readouterr().err
 
 
 def test_with_it_a_plan_is_shown(
@@ -55,10 +55,13 @@ def test_with_it_a_plan_is_shown(
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--jars", "missing.jar"), "--jars: missing.jar is no file"),
+        (("--jars", "missing.jar"), "--jars: missing.jar is not a file"),
         (("--packages", DELTA_PACKAGE, "--remote", "sc://h:1"), "--packages configures a Spark that kcli starts"),
         (("--packages", DELTA_PACKAGE, "--file-size", "1MB"), "sizes files when it merges them: add --compact 1h"),
-        (("--packages", DELTA_PACKAGE, "--conf", "spark.sql.extensions=a.B"), "spark.sql.extensions=a.B: Delta needs"),
+        (
+            ("--packages", DELTA_PACKAGE, "--conf", "spark.sql.extensions=a.B"),
+            "spark.sql.extensions=a.B: it must include",
+        ),
     ],
 )
 def test_lines_that_do_not_go_together(
@@ -148,12 +151,12 @@ def test_clean_refuses_what_is_no_table_and_files_that_may_be_of_a_batch(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["pipeline", "clean", str(tmp_path)]) == 2
-    assert "there is no such table" in capsys.readouterr().err
+    assert "this table does not exist" in capsys.readouterr().err
     table(tmp_path / "t")
     assert main(["pipeline", "clean", str(tmp_path / "t"), "--older-than", "1m"]) == 2
     assert "--older-than 1m" in capsys.readouterr().err
 
 
 def test_extensions_without_deltas_are_named() -> None:
-    with pytest.raises(UsageError, match=r"Delta needs io\.delta\.sql\.DeltaSparkSessionExtension"):
+    with pytest.raises(UsageError, match=r"it must include io\.delta\.sql\.DeltaSparkSessionExtension"):
         delta_conf(frame_of("spark.sql.extensions=a.B", packages=DELTA_PACKAGE))

@@ -152,7 +152,7 @@ def test_a_table_that_was_rolled_back_is_refused(pipeline: Pipeline) -> None:
     process = pipeline.start("never", "here")
     said = process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 1
-    assert "they do not belong together, and nothing was written" in said
+    assert "nothing was written" in said
     assert table.refresh().metadata_location == before
 
 

@@ -68,16 +68,16 @@ def test_a_table_that_is_there_is_added_to_or_replaced_in_one_commit(
     table = table_of(tmp_path / "lake", "raw.orders")
     assert len(by_pyiceberg(table, "offset")) == 40
     assert kcli(*line[:-1], "partition, CAST(offset AS STRING) AS offset", "--append") == 2
-    assert "raw.orders is another table: its column offset is bigint, here string" in capfd.readouterr().err
+    assert "raw.orders has other columns: offset is bigint there and string here" in capfd.readouterr().err
     assert kcli(*line, "--overwrite", "-o", "8:") == 0
     table = table_of(tmp_path / "lake", "raw.orders")
     assert by_pyiceberg(table, "partition", "offset") == [(0, 8), (0, 9), (1, 8), (1, 9)]
     snapshot = table.history()[1].snapshot_id
     assert table.scan(snapshot_id=snapshot).to_arrow().num_rows == 40, "what was is still there"
     assert kcli("export", topic, "orders", *INTO) == 2
-    assert "an Iceberg table is named NAMESPACE.TABLE" in capfd.readouterr().err
+    assert "must be NAMESPACE.TABLE" in capfd.readouterr().err
     assert kcli("export", topic, "raw.orders", "--file-format", "iceberg") == 2
-    assert "; --warehouse DIR or --catalog URL|NAME says where the table is" in capfd.readouterr().err
+    assert "; give the place of the table with --warehouse DIR or --catalog URL|NAME" in capfd.readouterr().err
 
 
 def test_a_stream_adds_what_came_and_a_batch_done_again_is_there_once(
@@ -132,7 +132,7 @@ def test_partitions_are_hidden_where_a_column_has_the_time(
     assert len(by_pyiceberg(table_of(tmp_path / "lake", "raw.orders"), "k")) == 40
     assert kcli(*line, "--append", "--partition-by", "k") == 2
     assert (
-        "partitioned by day(timestamp), k: partition by the same columns, or name none (--partition-by)"
+        "partitioned by day(timestamp), k: partition by the same columns, or omit the partitioning (--partition-by)"
         in capfd.readouterr().err
     )
 

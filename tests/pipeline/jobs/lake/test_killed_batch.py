@@ -71,14 +71,17 @@ def test_what_is_beside_a_folder_is_removed_and_a_half_replaced_one_comes_back(t
 
     code, said = exports.run("never", "lake/out")
     assert code == 0, said
-    assert f"kcli: removed {part}, which an export that was killed left\n" in said
+    assert f"kcli: removed {part}, left behind by a killed export\n" in said
     assert [os.listdir(lake), rows_in(lake)] == [["out"], [1000, 1000]]
 
     assert exports.run("swap", "lake/out", "--overwrite", "-o", "7:")[0] == KILLED
     assert rows_in(lake) == [0, 0]
     code, said = exports.run("never", "lake/out")
     assert code == 2
-    assert f"kcli: {lake / 'out'} is the export of before again: the run that was replacing it was killed\n" in said
+    assert (
+        f"kcli: {lake / 'out'} has the previous export again, because the run that was replacing it was killed\n"
+        in said
+    )
     assert "is not empty: --append adds to it, --overwrite replaces it" in said
     assert [os.listdir(lake), rows_in(lake)] == [["out"], [1000, 1000]]
 

@@ -88,9 +88,9 @@ def test_the_latest_of_a_key_is_by_offset_or_by_a_column(spark: SparkSession) ->
     for rows, why in (
         (
             [(0, 1, 7, 3.0), (1, 1, 7, 4.0)],
-            "merge by id: the key 7 is in orders[0] and orders[1], whose offsets say nothing",
+            "merge by id: the key 7 is in orders[0] and orders[1], whose offsets cannot be compared",
         ),
-        ([(0, 5, None, 3.0)], "orders[0] offset 5: the key id is null there, and names no row"),
+        ([(0, 5, None, 3.0)], "orders[0] offset 5: the key id is null there, so it identifies no row"),
     ):
         with pytest.raises(Exception) as problem:
             latest(records(spark, rows), Merge(keys=("id",))).collect()
@@ -115,8 +115,8 @@ def test_an_event_that_is_no_change_of_a_row_ends_the_job(spark: SparkSession) -
     ((value, op),) = unwrapped_rows(spark, '{"op": "d", "before": null}')
     assert (tuple(value), op) == ((7, None), "d"), "a delete without a row is by the record's key"
     for text, why in (
-        ('{"op": "t"}', "op t empties the table, which a merge does not"),
-        ('{"op": "m"}', "no change event, whose op is c, u, r or d"),
+        ('{"op": "t"}', "op t truncates the table"),
+        ('{"op": "m"}', "not a change event: op must be c, u, r or d"),
         ('{"op": "u", "after": null}', "the change event has no `after`"),
         ('{"op": "u", "after": {"id": 7, "note": "__debezium_unavailable_value"}}', "set REPLICA IDENTITY FULL"),
     ):
@@ -133,15 +133,18 @@ def test_what_cannot_be_merged_is_refused_before_anything_is_done(
     monkeypatch.chdir(tmp_path)
     delta = ["pipeline", "export", "orders", "out", "--file-format", "delta", "--dry-run", "-b", "localhost:1"]
     for words, why in (
-        (["--order-by", "n"], "--order-by goes with --merge COLUMN"),
-        (["--unwrap", "debezium"], "--unwrap goes with --merge COLUMN"),
+        (["--order-by", "n"], "--order-by requires --merge COLUMN"),
+        (["--unwrap", "debezium"], "--unwrap requires --merge COLUMN"),
         (["--merge", "id,id"], "expected columns, each once"),
-        (["--merge", "id", "--append"], "--append and --merge exclude each other"),
-        (["--merge", "id", "--unwrap", "debezium"], "--unwrap goes with --value-format json, avro"),
+        (["--merge", "id", "--append"], "--append and --merge cannot be combined"),
+        (["--merge", "id", "--unwrap", "debezium"], "--unwrap requires --value-format json, avro"),
         (["--merge", "id", "--value-format", "json", "--on-bad", "null"], "a bad value would look like a tombstone"),
-        (["--merge", "id", "--once", "--max-per-batch", "2000000"], "--merge takes at most 1,000,000 records at once"),
-        (["--merge", "id", "--file-size", "1MiB"], "the table's library writes the files of --merge"),
-        (["--merge", "id", "--file-format", "parquet"], "--merge goes with --file-format delta or iceberg"),
+        (
+            ["--merge", "id", "--once", "--max-per-batch", "2000000"],
+            "--merge handles at most 1,000,000 records at once",
+        ),
+        (["--merge", "id", "--file-size", "1MiB"], "--file-size cannot be used with --merge"),
+        (["--merge", "id", "--file-format", "parquet"], "--merge requires --file-format delta or iceberg"),
     ):
         assert main([*delta, *words]) == 2
         assert why in capfd.readouterr().err
@@ -161,7 +164,7 @@ def test_a_batch_that_the_driver_cannot_hold_is_refused(
     assert str(found.schema.field("at").type) == "timestamp[us, tz=UTC]"
     assert merging.collected(rows.where("id < 0"), "lake").num_rows == 0
     monkeypatch.setattr(merging, limit, value)
-    with pytest.raises(NotCommitted, match="lake: a batch has more keys than the driver merges"):
+    with pytest.raises(NotCommitted, match="lake: a batch has more keys than the driver can merge"):
         merging.collected(rows, "lake")
 
 
@@ -177,5 +180,5 @@ def test_events_of_another_shape_are_said_to_be_none() -> None:
     assert event_schema(whole, "orders").simpleString() == (
         "struct<payload:struct<before:struct<id:bigint>,after:struct<id:bigint>,op:string,ts_ms:bigint>>"
     )
-    with pytest.raises(KcliError, match="the newest records of orders are no change events of Debezium"):
+    with pytest.raises(KcliError, match="the newest records of orders are not Debezium change events"):
         event_schema(row, "orders")

@@ -202,7 +202,7 @@ def test_a_merge_that_another_writer_crosses_is_refused_and_not_half_done(
     before: Rows = [(1, "a", 1.0), (2, "a", 2.0)]
     table.merge(changes(before), BY_ID, 0)
     crossed(table, monkeypatch, key)
-    with pytest.raises(NotCommitted, match="another writer changed the table at the same time"):
+    with pytest.raises(NotCommitted, match="another writer changed the table"):
         table.merge(changes([(key, "ours", 9.0)]), BY_ID, 1)
     assert table.rows() == sorted([*(row for row in before if row[0] != key), (key, "other", 7.0)])
 

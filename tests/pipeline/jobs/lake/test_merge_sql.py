@@ -67,9 +67,9 @@ def test_rows_that_do_not_say_which_is_later_are_refused(spark: SparkSession) ->
     for sql, why in (
         (
             two,
-            "merge by id: the key 1 has several rows in a batch, which do not say which is later: SELECT _record too",
+            "merge by id: the key 1 has several rows in a batch, and kcli cannot tell which is the latest",
         ),
-        ("SELECT CAST(NULL AS BIGINT) AS id", "SQL: the key id is null there, and names no row"),
+        ("SELECT CAST(NULL AS BIGINT) AS id", "SQL: the key id is null there, so it identifies no row"),
     ):
         with pytest.raises(Exception) as problem:
             rows(Merge(keys=("id",)), sql)
@@ -79,13 +79,13 @@ def test_rows_that_do_not_say_which_is_later_are_refused(spark: SparkSession) ->
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["--merge", "id"], "--merge goes with --file-format delta or iceberg"),
+        (["--merge", "id"], "--merge requires --file-format delta or iceberg"),
         (
             ["--merge", "id", "--file-format", "parquet", "--out", "o"],
-            "--merge goes with --file-format delta or iceberg",
+            "--merge requires --file-format delta or iceberg",
         ),
-        (["--order-by", "n", "--file-format", "delta", "--out", "o"], "--order-by goes with --merge COLUMN"),
-        (["--merge", "id", "--append", "--file-format", "delta", "--out", "o"], "--append and --merge exclude"),
+        (["--order-by", "n", "--file-format", "delta", "--out", "o"], "--order-by requires --merge COLUMN"),
+        (["--merge", "id", "--append", "--file-format", "delta", "--out", "o"], "--append and --merge cannot"),
     ],
     ids=["print", "parquet", "alone", "append"],
 )

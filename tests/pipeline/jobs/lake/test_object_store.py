@@ -74,11 +74,11 @@ def test_a_bucket_that_is_missing_and_credentials_that_are_refused_are_one_sente
     from kcli.pipeline.sink.storage import storage_here
 
     storage_here().check("s3://lake/tables")
-    with pytest.raises(KcliError, match="there is no bucket other"):
+    with pytest.raises(KcliError, match="the bucket other does not exist"):
         storage_here().check("s3://other/tables")
     _post(f"{bucket}/moto-api/reset-auth", b"0")
     try:
-        with pytest.raises(KcliError, match="the store refuses the credentials; they come from AWS_ACCESS"):
+        with pytest.raises(KcliError, match="the store rejected the credentials, which come from AWS_ACCESS"):
             storage_here().check("s3://lake/tables")
     finally:
         _post(f"{bucket}/moto-api/reset-auth", b"100000000")
@@ -94,12 +94,12 @@ def test_a_dry_run_asks_the_store(
     line = ["pipeline", "export", topics.make(1), "--file-format", "delta", "--dry-run"]
     assert main([*line, "s3a://lake/orders"]) == 0
     assert main([*line, "s3a://other/orders"]) == 1
-    assert "s3://other/orders: there is no bucket other" in capfd.readouterr().err
+    assert "s3://other/orders: the bucket other does not exist" in capfd.readouterr().err
     assert main([*line, "gs://lake/orders"]) == 2
-    assert "files of a table lie in a folder of this machine, or in s3://" in capfd.readouterr().err
+    assert "a table needs a folder on this machine, or s3://" in capfd.readouterr().err
     line = ["pipeline", "export", topics.make(1), "raw.orders", "--file-format", "iceberg", "--dry-run"]
     assert main([*line, "--warehouse", "s3://other/tables"]) == 1
-    assert "s3://other/tables: there is no bucket other" in capfd.readouterr().err
+    assert "s3://other/tables: the bucket other does not exist" in capfd.readouterr().err
 
 
 def export(topics: Topics, folder: Path, *words: str) -> None:

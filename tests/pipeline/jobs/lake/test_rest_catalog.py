@@ -119,7 +119,7 @@ def test_snapshots_expire_and_their_files_go(rest_catalog: RestCatalog) -> None:
 def test_a_commit_without_an_answer_may_be_in_the_table_and_the_next_run_looks(relay: Relay) -> None:
     table = made(relay.url, "raw.lost")
     relay.lost.add("/v1/namespaces/raw/tables/lost")
-    with pytest.raises(KcliError, match=r"raw\.lost: the catalog did not answer whether the rows are in") as caught:
+    with pytest.raises(KcliError, match=r"raw\.lost: the catalog did not confirm whether the rows are in") as caught:
         table.add(entries(table, [1]), "append", commit := batch(0))
     assert not isinstance(caught.value, NotCommitted), "its files may be the table's"
     assert [table.last("q"), by_pyiceberg(known(table), "n")] == [commit, [(1,)]]

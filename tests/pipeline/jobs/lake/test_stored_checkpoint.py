@@ -84,9 +84,9 @@ def test_a_checkpoint_in_a_store_is_shown_and_not_moved(bucket: str, capfd: pyte
     for words, why in (
         (
             ["s3://lake/checkpoint", "--reset-to", "beginning"],
-            "s3a://lake/checkpoint is in a store",
+            "s3a://lake/checkpoint is in an object store",
         ),
-        (["s3://lake/other"], "s3a://lake/other is no checkpoint: it has no folder offsets"),
+        (["s3://lake/other"], "s3a://lake/other is not a checkpoint: it has no folder offsets"),
         (["hdfs://lake/checkpoint"], "is neither on this machine nor in s3://"),
     ):
         assert main(["pipeline", "checkpoint", *words]) == 2

@@ -215,7 +215,7 @@ def test_a_partition_value_without_statistics_is_refused(
     ddl, first = (f"{column} STRING", "a") if column == "text" else (f"{column} DOUBLE", 1.0)
     table.write(spark.createDataFrame([(first,)], ddl), "append", None, evolve=False)
     rows = spark.createDataFrame([(value,)], ddl)
-    with pytest.raises(NotCommitted, match=f"the statistics of a file do not say its partition {column}, which is"):
+    with pytest.raises(NotCommitted, match=f"the statistics of a file do not contain its partition {column}, which is"):
         table.write(rows, "append", None, evolve=False)
     assert known(table).scan().to_arrow().num_rows == 1
 

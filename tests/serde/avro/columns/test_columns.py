@@ -244,7 +244,7 @@ def test_columns_that_multiply_are_refused_at_once() -> None:
 
 
 def test_decimals_of_another_scale_are_refused() -> None:
-    with pytest.raises(SchemaRefused, match="3 digits behind the point where the writer's has 2"):
+    with pytest.raises(SchemaRefused, match="3 digits after the decimal point where the writer's has 2"):
         columns(CORES[0], record(decimal(9, 2)), b"", reader=record(decimal(9, 3)))
 
 

@@ -88,7 +88,7 @@ class CommandLine:
             self.start = Bound(PLACES[value])
         else:
             if not value.lstrip("-+").isdecimal():
-                say(self.verbosity, 1, f"-o {value}: this is no offset; it is read as {c_number(value)}")
+                say(self.verbosity, 1, f"-o {value}: not an offset; it is read as {c_number(value)}")
             number = c_number(value)
             self.start = Bound("relative", -number) if number < 0 else Bound("offset", number)
 
@@ -167,7 +167,7 @@ class CommandLine:
             profile = _profile() if self.program == "kcli cat" else None
             if profile is not None:
                 raise Fatal(
-                    f"-b <broker,..> missing: kcat's command line reads no profile; kcli consume and kcli produce use "
+                    f"-b <broker,..> missing: kcli cat reads no profile; kcli consume and kcli produce use "
                     f"{profile.name}"
                 )
             raise Misused("-b <broker,..> missing")

@@ -62,7 +62,7 @@ def read(kind: str, path: str, name: str) -> list[ForeignCluster]:
     try:
         clusters = reader(_parsed(kind, text, path))
     except (AttributeError, TypeError, KeyError):
-        raise UsageError(f"{path}: this is not how {kind} writes its file") from None
+        raise UsageError(f"{path}: this is not a configuration file of {kind}") from None
     if not clusters:
         raise UsageError(f"{path}: the file names no cluster")
     for cluster in clusters:

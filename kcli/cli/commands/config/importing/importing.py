@@ -68,15 +68,13 @@ def run(options: ImportOptions) -> int:
         replaced = write(target, clusters, force=options.force)
         if not options.quiet:
             names = ", ".join(cluster.name for cluster in clusters)
-            complain(f"{names} written to {target}{f'; the file before is {target}~' if replaced else ''}")
+            complain(f"{names} written to {target}{f'; the previous file is {target}~' if replaced else ''}")
         return 0
     put("\n".join(text_of(cluster, reveal=options.reveal) for cluster in clusters))
     sys.stdout.flush()
     hidden = sum(len(secrets_of(cluster)) for cluster in clusters)
     if hidden and not options.reveal and not options.quiet:
-        complain(
-            f"{hidden} secret{'s are' if hidden > 1 else ' is'} hidden: --reveal shows, --write keeps the file's values"
-        )
+        complain(f"{hidden} secret{'s are' if hidden > 1 else ' is'} hidden: --reveal shows them, --write keeps them")
     return 0
 
 
@@ -84,7 +82,7 @@ def _source(words: list[str]) -> tuple[str, str]:
     """(tool, file)."""
     kinds = ", ".join(PLACES)
     if not words or len(words) > 2:
-        raise UsageError(f"missing tool, and its file if it is elsewhere: {kinds}")
+        raise UsageError(f"missing argument: the tool, and its file if it is elsewhere: {kinds}")
     if len(words) == 1 and words[0] not in PLACES and os.path.isfile(words[0]):
         return guess(words[0]), words[0]
     kind = words[0]
@@ -102,8 +100,8 @@ def _literal(cluster: ForeignCluster, path: str) -> None:
     for key, value in cluster.properties.items():
         if value.startswith("${") and value.endswith("}"):
             raise UsageError(
-                f"{path}: {cluster.name}: {key} is a text in ${{…}}, which a profile would look up or run: replace it, "
-                f"or leave the cluster out with --only"
+                f"{path}: {cluster.name}: {key} contains ${{…}}, which a profile would look up or run: replace it, or "
+                f"exclude the cluster with --only"
             )
 
 
@@ -121,7 +119,7 @@ def _remark(cluster: ForeignCluster, kind: str, *, quiet: bool) -> None:
     remarks = [f"{cluster.name}: omitted: {', '.join(cluster.left_out)}"] if cluster.left_out else []
     if not cluster.bootstrap:
         remarks.append(
-            f"{cluster.name}: no servers are named: add bootstrap, or say -b beside --profile {quote(cluster.name)}"
+            f"{cluster.name}: no servers are set: add bootstrap, or use -b with --profile {quote(cluster.name)}"
         )
     try:
         properties = Properties(looking=False)
@@ -135,6 +133,6 @@ def _remark(cluster: ForeignCluster, kind: str, *, quiet: bool) -> None:
     ]
     if cluster.current:
         default = f'default_profile = "{cluster.name}"'
-        remarks.append(f"it is what {kind} uses now: --profile {quote(cluster.name)}, or {default}")
+        remarks.append(f"{kind} uses it now: --profile {quote(cluster.name)}, or {default}")
     for remark in [] if quiet else remarks:
         complain(remark)

@@ -92,7 +92,7 @@ def kafkactl(file: Any) -> list[ForeignCluster]:
             cluster.put("sasl.username", sasl.get("username"))
             cluster.put("sasl.password", sasl.get("password"))
             if mechanism == "OAUTHBEARER":
-                cluster.left_out.append("sasl.tokenprovider (say sasl.oauthbearer.token.command instead)")
+                cluster.left_out.append("sasl.tokenprovider (use sasl.oauthbearer.token.command instead)")
         if tls.get("enabled"):
             _tls(cluster, tls, "ca", "cert", "certkey", "insecure")
             cluster.put("ssl.key.password", tls.get("certkeypassphrase"))

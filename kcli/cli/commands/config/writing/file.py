@@ -38,7 +38,7 @@ def write(path: str, profiles: Sequence[NewProfile], *, force: bool, default: st
     before, old = _read(path)
     there = [profile.name for profile in profiles if profile.name in old.get("profiles", {})]
     if there and not force:
-        raise UsageError(f"{path} has a profile {there[0]} already: --force replaces it, another name keeps both")
+        raise UsageError(f"{path} already has a profile {there[0]}: --force replaces it, another name keeps both")
     texts = {profile.name: text_of(profile, reveal=True) for profile in profiles}
     after = _changed(before, {name: texts[name] for name in there})
     for name in [name for name in texts if name not in there]:
@@ -150,7 +150,7 @@ def _save(path: str, before: str | None, after: str, wanted: ProfilesFile) -> No
         wanted.pop("profiles", None)
         parsed = {key: value for key, value in parsed.items() if key != "profiles" or value}
     if parsed != wanted:
-        raise UsageError(f"{path} is written so that it cannot be changed safely: change it by hand")
+        raise UsageError(f"{path} has a form that kcli cannot change safely: change it by hand")
     os.makedirs(os.path.dirname(path), exist_ok=True)
     if before is not None:
         _replace(f"{path}~", before)

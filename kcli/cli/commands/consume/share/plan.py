@@ -20,7 +20,7 @@ class SharePlan(Selection):
         )
         self.print_decoded(options)
         if self.pattern is not None:
-            raise UsageError(f"{self.pattern.patterns[0]}: a share group takes names of topics, and no pattern")
+            raise UsageError(f"{self.pattern.patterns[0]}: a share group needs names of topics, not a pattern")
         self.options = options
         self.group = group
         self.kind: str = options.share_ack or "accept"
@@ -31,7 +31,7 @@ class SharePlan(Selection):
         self.single: bool = options.unbuffered
         self.fail_if_none: bool = options.fail_if_none
         if self.kind == "release" and not self.bounded and self.timeout is None:
-            raise UsageError("--share-ack release gives records back when it ends: say when, by -n, -e or --timeout")
+            raise UsageError("--share-ack release gives records back when the command stops: add -n, -e or --timeout")
 
     @property
     def bounded(self) -> bool:
@@ -41,22 +41,28 @@ class SharePlan(Selection):
 def _refuse(options: ConsumeOptions) -> None:
     """Raises UsageError for what does not go with --share-group."""
     reasons = (
-        (options.group, "--group and --share-group are two kinds of groups; take one"),
-        (options.partitions, "--share-group gives out records of all partitions; -p does not go with it"),
+        (options.group, "--group and --share-group cannot be combined"),
+        (options.partitions, "-p cannot be combined with --share-group, which reads all partitions"),
         (
             options.offset,
-            "a share group keeps the state of each record and has no offsets to start at; -o does not go with it",
+            "-o cannot be combined with --share-group: a share group tracks each record and has no start offset",
         ),
-        (options.order, "--order reads all partitions at once; a share group hands records to any member"),
-        (options.newest_first, "a share group hands out records in its own order; --newest-first does not go with it"),
-        (options.control, "a share group gives no control records; --print-control-records does not go with it"),
+        (options.order, "--order cannot be combined with --share-group, which delivers records to any member"),
+        (
+            options.newest_first,
+            "--newest-first cannot be combined with --share-group, which delivers records in its own order",
+        ),
+        (
+            options.control,
+            "--print-control-records cannot be combined with --share-group, which has no control records",
+        ),
         (
             options.isolation,
-            "isolation is a setting of the share group: kcli cannot choose it here (share.isolation.level)",
+            "--isolation cannot be combined with --share-group: it is a config of the group (share.isolation.level)",
         ),
     )
     for given, reason in reasons:
         if given not in (None, False, []):
             raise UsageError(reason)
     if has_times(options, options):
-        raise UsageError("a share group reads what it has not read, not a range of time; take --where, or no group")
+        raise UsageError("a share group reads its unread records, not a time range; use --where, or no group")

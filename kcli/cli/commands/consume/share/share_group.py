@@ -83,14 +83,16 @@ def _verdict(plan: SharePlan, reading: ShareReading, stop: Stop) -> int:
     if plan.connection.verbose:
         complain(f"{text.records(reading.written)} written")
     if reading.expired and not plan.connection.quiet:
-        complain(f"{text.records(reading.expired)} not written: their locks had run out, the group gives them again")
+        complain(
+            f"{text.records(reading.expired)} not written: their locks had expired, so the group delivers them again"
+        )
     if reading.refused:
         raise KcliError(_said(reading.refused, plan.kind))
     if stop.asked and (plan.bounded or reading.sink.buffer):
         complain(f"interrupted: {text.records(reading.written)} written")
         return INTERRUPTED
     if plan.to_end and not reading.written and not plan.from_beginning and not plan.connection.quiet:
-        complain(f"{plan.group} has nothing to give now")
+        complain(f"{plan.group} has no records now")
     if plan.fail_if_none and not reading.written:
         complain("no record matched (--fail-if-none)")
         return FAILED_ASSERTION
@@ -110,7 +112,7 @@ def _said(refused: list[Outcome], kind: str) -> str:
         places.append(f"and {len(refused) - SENTENCES} more")
     sure = [outcome.records for outcome in refused if not outcome.unknown]
     maybe = [outcome.records for outcome in refused if outcome.unknown]
-    parts = [f"{text.records(sum(sure))} written and not {kind}ed, to be given again"] if sure else []
+    parts = [f"{text.records(sum(sure))} written and not {kind}ed, to be delivered again"] if sure else []
     parts += [f"{text.records(sum(maybe))} written, unknown whether {kind}ed"] if maybe else []
     return f"{' and '.join(parts)}: {'; '.join(places)}"
 
@@ -150,7 +152,9 @@ async def start_at_beginning(cluster: Cluster, plan: SharePlan) -> None:
     begun = _begun(known) if isinstance(known, dict) else set()
     already = sorted(begun.intersection(plan.topics))
     if already and not plan.connection.quiet:
-        complain(f"{plan.group} has begun to read {', '.join(already)}: --from-beginning does not move it back")
+        complain(
+            f"{plan.group} has already started to read {', '.join(already)}: --from-beginning does not move it back"
+        )
     if begun.issuperset(plan.topics):
         return
     config = AlterableConfig(name=RESET, config_operation=SET, value=EARLIEST)
@@ -160,4 +164,4 @@ async def start_at_beginning(cluster: Cluster, plan: SharePlan) -> None:
         if row.error_code:
             raise BrokerError(codes.of(row.error_code), plan.group, row.error_message or None)
     if not plan.connection.quiet:
-        complain(f"{plan.group}: {RESET}={EARLIEST} is set, and stays: it is a setting of the group")
+        complain(f"{plan.group}: {RESET}={EARLIEST} is set, and stays set: it is a config of the group")

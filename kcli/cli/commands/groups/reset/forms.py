@@ -87,11 +87,11 @@ def check_form(options: FormOptions) -> None:
     named = options.given()
     forms = [option for name, option in FORMS.items() if name in named]
     if not forms:
-        raise UsageError(f"missing target: one of {', '.join(FORMS.values())}")
+        raise UsageError(f"missing target; give one of {', '.join(FORMS.values())}")
     if len(forms) > 1:
-        raise UsageError(f"{' and '.join(forms)} exclude each other")
+        raise UsageError(f"{' and '.join(forms)} cannot be combined")
     if forms[0] in ("--from-file", "--from-group") and options.time_field is not None:
-        raise UsageError(f"{forms[0]} names no time for --time-field")
+        raise UsageError(f"{forms[0]} is not a time that --time-field can use")
 
 
 def form_of(options: FormOptions, now: int, connection: ConnectionOptions) -> tuple[Prepare | Rewind, int | None]:
@@ -99,7 +99,7 @@ def form_of(options: FormOptions, now: int, connection: ConnectionOptions) -> tu
     prepare, moment = _form(options, now)
     if options.time_field is not None:
         if moment is None:
-            raise UsageError("--time-field goes with a time: --to-datetime, --by-duration or --to @TIME")
+            raise UsageError("--time-field requires a time: --to-datetime, --by-duration or --to @TIME")
         from kcli.cli.commands.groups.reset.payload_time import prepare_of
 
         return prepare_of(options, moment, connection), moment
@@ -113,7 +113,7 @@ def read_offsets(path: str) -> Saved:
     try:
         text = read_file(path, DOCUMENT, f"--from-file {path}").decode()
     except UnicodeDecodeError:
-        raise UsageError(f"--from-file {path}: this is no text in UTF-8") from None
+        raise UsageError(f"--from-file {path}: this is not UTF-8 text") from None
     return read(text, "stdin" if path == "-" else path)
 
 
@@ -157,5 +157,5 @@ def _datetime(text: str, now: int) -> int:
 def _length(text: str) -> int:
     """Kafka's --by-duration, in ms: ISO 8601, or ours."""
     if text.startswith("-"):
-        raise UsageError(f"--by-duration {text}: durations count back from now; write {text.lstrip('-')}")
+        raise UsageError(f"--by-duration {text}: the duration already counts back from now; write {text.lstrip('-')}")
     return milliseconds(text, "--by-duration")

@@ -55,6 +55,6 @@ def _wanted(first: First, field: str) -> Wanted:
     if not first.timed:
         return Wanted(keep=True, note=f"no record has a time in {field}")
     if first.time is None:
-        return Wanted(commit=OffsetAndMetadata(offset=first.offset), note="no record is that recent: the end")
+        return Wanted(commit=OffsetAndMetadata(offset=first.offset), note="no record is that recent: set to the end")
     when = utc(first.time)
     return Wanted(commit=OffsetAndMetadata(offset=first.offset), note=f"{field} is {when} there")

@@ -95,7 +95,7 @@ def copy_to(options: UndoOptions, shape: Shape, source: Names, groups: Names, sc
 def refuse_empty(scope: Scope) -> None:
     """Raises UsageError where no topic is named."""
     if scope.empty:
-        raise UsageError("missing topics: --topic TOPIC, or --all-topics for all that the group has committed")
+        raise UsageError("missing topics: --topic TOPIC, or --all-topics for all topics with committed offsets")
 
 
 def reset_to(
@@ -122,7 +122,7 @@ def _from_file(options: ResetOptions, path: str, scope: Scope) -> int:
     async def planned(cluster: Cluster) -> Plan:
         here = await cluster_id(cluster) if saved.cluster_id is not None else None
         if here is not None and here != saved.cluster_id:
-            say(options, f"{path} was written for another cluster, {saved.cluster_id}: this is {here}")
+            say(options, f"{path} was written for cluster {saved.cluster_id}, but this is {here}")
         return await offsets.plan_restore(cluster, wanted, plain=saved.plain, create=options.create)
 
     return changes.run(options, SHAPE, planned)
@@ -135,14 +135,14 @@ def _saved(name: str, options: PatternOptions) -> tuple[Saved, list[str]]:
     match = names_of(options, options.words).among(saved.groups)
     groups = match.names
     if "" in saved.groups:
-        groups = words_of(options, "GROUP: the file has offsets of one group and does not say which")
+        groups = words_of(options, "missing GROUP: the file has the offsets of one group but not its name")
         plain = saved.groups.pop("")
         saved.groups = {**dict.fromkeys(groups, plain), **saved.groups}
     missing = [group for group in groups if group not in saved.groups] + match.unmatched
     if missing:
         there = ", ".join(list(saved.groups)[:5])
         raise UsageError(
-            f"{name} has the offsets of {there}, not of {missing[0]}; `kcli groups clone` brings those of one group "
-            "to another"
+            f"{name} has the offsets of {there}, not of {missing[0]}; `kcli groups clone` copies the offsets of one "
+            f"group to another"
         )
     return saved, groups or list(saved.groups)

@@ -48,7 +48,7 @@ def rollback(options: RollbackOptions) -> int:
     @TIME`: the plan comes first, --execute applies it, `kcli undo` undoes it.
     """
     if options.start is None:
-        raise UsageError("rollback takes --start TIME; other ways to move a group are in `kcli groups reset`")
+        raise UsageError("rollback needs --start TIME; `kcli groups reset` has other ways to move a group")
     prepare, time = _form(options, options.start)
     scope = Scope(options.topics, all_topics=options.all_topics, literal=options.literal)
     groups = names_of(options, words_of(options, "GROUP"))
@@ -64,6 +64,6 @@ def _form(options: RollbackOptions, start: str) -> tuple[Prepare, int | None]:
         place = place or Bound("time", moment(start, "--start", now_ms()) or 0)
         return form_at(place), place.value if place.kind == "time" else None
     if place is not None:
-        raise UsageError(f"--start {start} names no time for --time-field")
+        raise UsageError(f"--start {start} is not a time that --time-field can use")
     time = moment(start, "--start", now_ms()) or 0
     return prepare_of(options, time, options), time

@@ -71,7 +71,7 @@ def checkpoint(options: CheckpointOptions) -> int:
     if options.reset_to is not None:
         return reset(options, options.reset_to.strip(), state)
     if options.execute or options.yes or options.dry_run or options.topics:
-        raise UsageError("--execute, --dry-run and --topic go with --reset-to PLACE")
+        raise UsageError("--execute, --dry-run and --topic require --reset-to PLACE")
     document = Document(shape=SHAPE, view=view_of(options))
     document.of(CheckpointRow).append(
         CheckpointRow(
@@ -101,7 +101,7 @@ def place(word: str) -> Path | str:
         return kept
     homes = home(word).parent
     known = [path.name for path in homes.iterdir() if (path / "checkpoint").is_dir()] if homes.is_dir() else []
-    near = did_you_mean(word, known) or f"; it is no folder, and {homes} has no pipeline of this name"
+    near = did_you_mean(word, known) or f"; it is not a folder, and {homes} has no pipeline of this name"
     raise UsageError(f"unknown pipeline {word!r}{near}")
 
 
@@ -110,7 +110,9 @@ def _store(uri: str) -> str:
     from kcli.pipeline.sink.storage import as_s3a, in_s3
 
     if not in_s3(uri):
-        raise UsageError(f"{uri} is neither on this machine nor in s3://: copy its folder offsets here and name that")
+        raise UsageError(
+            f"{uri} is neither on this machine nor in s3://: copy its folder offsets here and use the copy"
+        )
     return as_s3a(uri)
 
 

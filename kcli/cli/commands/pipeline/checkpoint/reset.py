@@ -35,7 +35,7 @@ class PartitionRow(Row, section="partitions"):
     partition: int = column("Number of the partition.", rank=1)
     old: int | None = column("First offset of the next batch before.", rank=1)
     new: int | None = column("First offset of the next run; null if unknown.", rank=1)
-    delta: int | None = column("New minus old; null where one of them is missing.")
+    delta: int | None = column("New minus old; null if one of them is missing.")
     lag: int | None = column("Records behind the new offset.", unit="count", rank=1)
     result: str = column("would reset, reset, unchanged or failed.", unit="word", rank=1)
     note: str | None = column("Note about the row; null without one.", sparse=True, unit="sentence")
@@ -124,7 +124,7 @@ def _partitions(
     partitions = [at for at in known if scope.has(at) and (fixed is None or at in fixed)]
     unknown = sorted(set(scope.topics) - {at.topic for at in partitions})
     if unknown or not partitions:
-        raise UsageError(f"--topic {unknown[0] if unknown else ''}: {state.path} reads no such partition")
+        raise UsageError(f"--topic {unknown[0] if unknown else ''}: {state.path} does not read this partition")
     return partitions
 
 
@@ -139,8 +139,8 @@ def _sunk(state: Checkpoint) -> bool:
     sink = Sink.of(state.path)
     if sink is None:
         raise UsageError(
-            f"batch {state.batch} is not complete, and kcli did not run this pipeline, so its sink is unknown: let the "
-            "pipeline end the batch first, then reset it"
+            f"batch {state.batch} is not complete, and kcli did not run this pipeline, so its sink is unknown: let "
+            f"the pipeline finish the batch, then reset it"
         )
     return bool(sink.folder) and rewinding.sunk(state, sink.folder)
 
@@ -171,7 +171,7 @@ def _fixed(text: str, state: Checkpoint) -> dict[TopicPartition, int]:
         if at not in state.offsets and at not in state.planned:
             raise UsageError(f"{OPTION}: {state.path} does not read {at.topic}[{at.partition}]")
         if offset < 0:
-            raise UsageError(f"{OPTION}: {offset} is no offset of {at.topic}[{at.partition}]")
+            raise UsageError(f"{OPTION}: {offset} is not an offset of {at.topic}[{at.partition}]")
     return fixed
 
 
@@ -186,14 +186,17 @@ async def _same_cluster(cluster: Cluster, state: Checkpoint) -> None:
     """Raise UsageError unless it is the cluster that the checkpoint is of, where both say which."""
     noted, here = state.notes.get("cluster"), await cluster_id(cluster)
     if noted and here and noted != here:
-        raise UsageError(f"the checkpoint is of cluster {noted}, this is {here}: -b or --profile names the other one")
+        raise UsageError(
+            f"the checkpoint belongs to cluster {noted}, but this is {here}: choose the other cluster "
+            f"with -b or --profile"
+        )
 
 
 def _say_done(options: ResetOptions, state: Checkpoint, ready: dict[TopicPartition, int], number: int) -> None:
     """What was done, and how it is undone."""
     from kcli.pipeline.offset_options import to_json
 
-    say(options, f"the checkpoint says so in its batch {number}; the next run begins there")
+    say(options, f"the reset is recorded as batch {number} of the checkpoint; the next run starts there")
     old = {at: state.offsets[at] for at in ready if at in state.offsets}
     if old:
         say(options, f"to undo it: {OPTION} '{json.dumps(to_json(old), separators=(',', ':'))}'")

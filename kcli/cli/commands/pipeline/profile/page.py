@@ -39,7 +39,7 @@ def page(profile: Profile) -> str:
         head += f" From {text(topic.first)} to {text(topic.last)}, {human_time(topic.seconds)}."
     parts = [f"<h1>{title}</h1><p>{head}</p>"]
     if len(profile.rate) > 1:
-        parts.append(_titled(f"Records a second, in steps of {human_time(profile.step)}", _line(profile)))
+        parts.append(_titled(f"Records per second, in steps of {human_time(profile.step)}", _line(profile)))
     if profile.partitions:
         bars = [(str(part.partition), part.records, f"{part.share:.1%}") for part in profile.partitions]
         parts.append(_titled("Partitions", _bars(bars) + _table([partition_row(part) for part in profile.partitions])))
@@ -51,7 +51,7 @@ def page(profile: Profile) -> str:
         parts.append(_titled("The most frequent keys", _bars(bars)))
     if profile.fields.paths:
         table = _table(field_rows(profile.fields))
-        parts.append(_titled(f"Fields of JSON, of {profile.fields.values:,} values", table))
+        parts.append(_titled(f"JSON fields of {profile.fields.values:,} values", table))
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'

@@ -50,7 +50,7 @@ def draw(profile: Profile, stream: TextIO, *, wide: bool = False) -> None:
     _bars("Keys", [(visible(key.key), key.records, f"{key.share:.1%}") for key in profile.keys], console)
     if profile.fields.paths:
         console.print()
-        console.print(Text(f"Fields of JSON, of {profile.fields.values:,} values", style="bold"))
+        console.print(Text(f"JSON fields of {profile.fields.values:,} values", style="bold"))
         fields = Document(shape=SHAPE, view=View(section=FieldRow.section, wide=wide))
         fields.of(FieldRow).extend(field_rows(profile.fields))
         write(fields, "table", stream)
@@ -92,7 +92,7 @@ def _rate(profile: Profile, console: Console) -> None:
         return
     rates = [step.rate for step in profile.rate]
     console.print()
-    console.print(Text(f"Records a second, in steps of {human_time(profile.step)}", style="bold"))
+    console.print(Text(f"Records per second, in steps of {human_time(profile.step)}", style="bold"))
     top = f"{max(rates):,.0f}"
     for number, line in enumerate(plot(rates)):
         console.print(Text(f"{top if number == 0 else '':>10} "), Text(line, style="green"), end="\n", sep="")

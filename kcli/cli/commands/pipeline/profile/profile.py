@@ -84,7 +84,7 @@ def profile_topic(options: ProfileOptions) -> int:
         raise UsageError("missing argument: kcli pipeline profile TOPIC")
     frame = Frame(options, "profile")
     if frame.streaming:
-        raise UsageError(f"--{frame.mode}: a profile reads the current records only")
+        raise UsageError(f"--{frame.mode}: a profile reads only the current records")
     job = Profiling(frame, options, options.words[0])
     if frame.dry_run:
         return show(frame, job.input, "a profile")

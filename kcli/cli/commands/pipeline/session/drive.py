@@ -121,8 +121,8 @@ def _unresolved(text: str) -> UsageError:
     """What to say when Maven's places do not have a package."""
     name = text.partition("unresolved dependency: ")[2].partition(": not found")[0].replace("#", ":").replace(";", ":")
     return UsageError(
-        f"Maven does not find {name}: --packages {name.rpartition(':')[0]}:VERSION names another, "
-        "--conf spark.jars.repositories=URL another place, --jars FILE,… jars that are here"
+        f"Maven cannot find {name}: --packages {name.rpartition(':')[0]}:VERSION uses another, --conf "
+        f"spark.jars.repositories=URL another repository, --jars FILE,… local jars"
     )
 
 
@@ -248,11 +248,11 @@ class Run:
         if self.frame.quiet:
             return
         if not self.frame.streaming:
-            complain("cancelling; once more kills Spark" if asked > 1 else "cancelling")
+            complain("cancelling; Ctrl-C again kills Spark" if asked > 1 else "cancelling")
         elif asked == 1:
             complain("finishing the current batch; Ctrl-C again stops at once")
         else:
-            complain("stopping; once more kills Spark")
+            complain("stopping; Ctrl-C again kills Spark")
 
     def _interrupted(self, outcome: Outcome) -> int:
         self._report(outcome, "interrupted")
@@ -264,10 +264,10 @@ class Run:
     def _say_bad(self, bad: int) -> None:
         if bad and not self.frame.quiet:
             many = f"{bad:,} records do" if bad > 1 else "1 record does"
-            what = "which is null now (--on-bad null)"
+            what = "which was replaced by null (--on-bad null)"
             if self.job.quarantine:
                 what = f"and {'are' if bad > 1 else 'is'} kept in {self.job.quarantine} (--on-bad quarantine)"
-            complain(f"{many} not fit the format of its key or value, {what}")
+            complain(f"{many} not match the format of its key or value, {what}")
 
     def _done(self, outcome: Outcome) -> int:
         if self.signals.asked and not self.frame.streaming and not self.frame.quiet:
@@ -291,7 +291,7 @@ class Run:
 
         ours = self.frame.remote is None and not gateway.submitted()  # no archive serves a JVM that others start
         if code == 0 and self.watched and ours and not archived(settings):
-            complain("Spark starts in half the time after `kcli pipeline doctor`, once for this machine")
+            complain("run `kcli pipeline doctor` once on this machine to halve the start time of Spark")
 
     def _sentence(self, outcome: Outcome) -> str:
         records = outcome.records if outcome.records >= 0 else self.seen.whole.rows

@@ -122,7 +122,7 @@ class Frame:
         if self.connector == "jvm" and by_kcli(checkpoint):
             raise UsageError(
                 f"{checkpoint} was written by --connector kcli, whose offsets Spark's own connector cannot read: "
-                "resume it without --connector jvm, or begin another with --name or --checkpoint"
+                f"resume it without --connector jvm, or start a new one with --name or --checkpoint"
             )
         return checkpoint
 
@@ -132,7 +132,7 @@ def mode_of(options: PipelineOptions) -> str:
     given = {"batch": options.batch, "once": options.once, "continuous": options.continuous}
     modes = [mode for mode in given if given[mode]]
     if len(modes) > 1:
-        raise UsageError(f"--{modes[0]} and --{modes[1]}: a run has one way to read")
+        raise UsageError(f"--{modes[0]} and --{modes[1]} cannot be combined")
     mode = modes[0] if modes else "batch"
     if mode == "batch":
         for flag, value in (
@@ -143,9 +143,9 @@ def mode_of(options: PipelineOptions) -> str:
             ("--trigger", options.trigger),
         ):
             if value is not None:
-                raise UsageError(f"{flag} goes with --once or --continuous")
+                raise UsageError(f"{flag} requires --once or --continuous")
     if mode != "continuous" and options.trigger is not None:
-        raise UsageError("--trigger goes with --continuous")
+        raise UsageError("--trigger requires --continuous")
     return mode
 
 
@@ -153,7 +153,7 @@ def _check_engine(options: PipelineOptions) -> None:
     """Raises UsageError for options of two Sparks, or of the other connector."""
     if options.remote is not None:
         if options.master is not None:
-            raise UsageError("--master and --remote: a session is made by one of them")
+            raise UsageError("--master and --remote cannot be combined")
         if not options.remote.startswith("sc://"):
             raise UsageError(f"--remote {options.remote}: expected sc://HOST:PORT")
         for flag, value in (
@@ -168,9 +168,11 @@ def _check_engine(options: PipelineOptions) -> None:
                 raise UsageError(f"{flag} configures a Spark that kcli starts; --remote uses a server")
     _check_submitted(options)
     if options.connector == "jvm" and options.commit_group:
-        raise UsageError("--commit-group is kcli's: Spark's own connector commits nothing")
+        raise UsageError("--commit-group requires kcli's connector: Spark's own connector commits nothing")
     if options.connector == "jvm" and options.max_bytes_per_batch:
-        raise UsageError("--max-bytes-per-batch is kcli's: Spark's own connector counts records (--max-per-batch)")
+        raise UsageError(
+            "--max-bytes-per-batch requires kcli's connector: Spark's own connector counts records (--max-per-batch)"
+        )
 
 
 def _check_submitted(options: PipelineOptions) -> None:
@@ -184,10 +186,11 @@ def _check_submitted(options: PipelineOptions) -> None:
             ("--jars", options.jars),
         ):
             if value is not None:
-                raise UsageError(f"{flag}: spark-submit has started Spark, and takes such options itself")
+                raise UsageError(f"{flag}: spark-submit has started Spark: pass this option to spark-submit")
     elif any(item.replace(" ", "").lower() == "spark.submit.deploymode=cluster" for item in options.conf):
         raise UsageError(
-            "kcli is Spark's driver, and runs where it is started: spark-submit --deploy-mode cluster starts "
+            "kcli is Spark's driver and runs on the machine where you start "
+            "it: spark-submit --deploy-mode cluster starts "
             "it on the cluster (examples/spark_submit)"
         )
 
@@ -227,7 +230,7 @@ def jvm_connector() -> str:
 def home(name: str) -> Path:
     """The folder of a pipeline, in the data folder. Raises UsageError for a name that is no name of a file."""
     if not name or name.startswith(".") or "/" in name or "\0" in name:
-        raise UsageError(f"--name {name}: expected a word that can name a folder")
+        raise UsageError(f"--name {name}: expected a valid folder name")
     return Path(data_folder("pipelines")) / name
 
 
@@ -253,7 +256,7 @@ def cluster_options(connection: Connection) -> dict[str, str]:
 def jvm_options(connection: Connection) -> dict[str, str]:
     """The same for Spark's own connector, which knows no profiles: every property is written out."""
     if connection.mapping():
-        raise UsageError("--broker-map is kcli's: Spark's own connector connects to where the cluster says")
+        raise UsageError("--broker-map requires kcli's connector: Spark's own connector uses the advertised addresses")
     _, servers = connection.servers()
     spark_options = {"kafka.bootstrap.servers": servers}
     for key, (value, where) in connection.properties.given.items():
@@ -272,7 +275,7 @@ def with_jars(conf: dict[str, str], packages: str | None, jars: str | None) -> d
     """Settings with --packages and --jars, behind those of --conf. Raises UsageError for a jar that is not there."""
     for file in [] if jars is None else jars.split(","):
         if "://" not in file and not os.path.isfile(file.strip()):
-            raise UsageError(f"--jars: {file.strip()} is no file")
+            raise UsageError(f"--jars: {file.strip()} is not a file")
     for name, given in ((PACKAGES, packages), (JARS, jars)):
         if given is not None:
             conf[name] = ",".join(filter(None, [conf.get(name, ""), *(one.strip() for one in given.split(","))]))
@@ -291,7 +294,7 @@ def delta_conf(frame: Frame) -> tuple[tuple[str, str], ...]:
     without Delta's."""
     conf = _known(frame)
     if conf.get(EXTENSIONS) and DELTA[0][1] not in conf[EXTENSIONS]:
-        raise UsageError(f"--conf {EXTENSIONS}={conf[EXTENSIONS]}: Delta needs {DELTA[0][1]} in it")
+        raise UsageError(f"--conf {EXTENSIONS}={conf[EXTENSIONS]}: it must include {DELTA[0][1]} for Delta")
     few = () if frame.on_cluster else ((SNAPSHOT, "2"),)
     return tuple((name, value) for name, value in (*DELTA, *few) if not conf.get(name))
 

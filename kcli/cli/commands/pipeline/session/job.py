@@ -55,7 +55,7 @@ def again_of(
         left -= 1
         clear()
         if not frame.quiet:
-            complain("Spark gave up a Python process that did not start in ten seconds: beginning again")
+            complain("Spark gave up on a Python process that did not start within ten seconds: starting again")
         return work.begin
 
     return again
@@ -79,7 +79,7 @@ def widening(
             return None
         at, offset = found
         if not frame.quiet:
-            complain(f"{at.topic}[{at.partition}] offset {offset} has other fields: begun again with columns for them")
+            complain(f"{at.topic}[{at.partition}] offset {offset} has new fields: started again with columns for them")
         return begin
 
     return again
@@ -92,7 +92,7 @@ def with_unknown(frame: Frame, outcome: Outcome, seen: StreamState | BadRows | S
         many = f"{seen.unknown:,} records have" if seen.unknown > 1 else "1 record has"
         if not frame.quiet:
             complain(
-                f"{many} fields that no column has, and which were left out: {', '.join(seen.fields)}; --value-schema "
+                f"{many} fields without a column, which were left out: {', '.join(seen.fields)}; --value-schema "
                 "names them, --schema-mode evolve adds columns"
             )
     return outcome

@@ -26,8 +26,8 @@ EVERY = 1.0
 
 class ProgressRow(Row, section="progress", table=False):
     state: str = column("running or ended.", unit="word", rank=1)
-    topic: str | None = column("Name of the topic; null is all of them.", rank=1)
-    partition: int | None = column("Number of the partition; null is all of them.", rank=1)
+    topic: str | None = column("Name of the topic; null means all.", rank=1)
+    partition: int | None = column("Number of the partition; null means all.", rank=1)
     read: int = column("Records read.", unit="count")
     bytes: int = column("Bytes of keys and values read.", unit="bytes")
     done: int = column("Offsets read until now.", unit="count")

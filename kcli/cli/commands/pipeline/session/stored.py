@@ -26,7 +26,7 @@ def store_conf(place: str, conf: Mapping[str, str], option: str = "") -> dict[st
     if not there and not any("hadoop-aws" in conf.get(name, "") for name in PLACES):
         how = "spark-submit --packages " if gateway.submitted() else "--packages "
         raise UsageError(
-            f"{option}{place}: Spark gets there by hadoop-aws, which PySpark does not bring: "
+            f"{option}{place}: Spark needs hadoop-aws for this, which PySpark does not include: "
             f"{how}org.apache.hadoop:hadoop-aws:{version}"
         )
     here = storage_here()

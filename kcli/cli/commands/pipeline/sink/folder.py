@@ -68,9 +68,9 @@ class FolderOptions(Options):
 def folder_mode(frame: Frame, options: FolderOptions) -> str:
     """append, overwrite or error, as Spark calls them. Raises UsageError."""
     if options.append and options.overwrite:
-        raise UsageError("--append and --overwrite exclude each other")
+        raise UsageError("--append and --overwrite cannot be combined")
     if frame.streaming and options.overwrite:
-        raise UsageError(f"--{frame.mode} adds to its earlier output; --overwrite is for --batch")
+        raise UsageError(f"--{frame.mode} adds to its earlier output; --overwrite requires --batch")
     return "append" if options.append else "overwrite" if options.overwrite else "error"
 
 
@@ -93,14 +93,14 @@ def folder_of(
 
     check(form)
     if form.size and not form.is_table:
-        raise UsageError("--file-size goes with --file-format delta or iceberg; --files N is for files")
+        raise UsageError("--file-size requires --file-format delta or iceberg; for files use --files N")
     if form.compact is not None and form.form != "delta":
-        why = "pyiceberg has no compaction; Iceberg's rewrite_data_files does it, by Spark or Trino"
-        raise UsageError(f"--compact goes with --file-format delta{f': {why}' if form.form == 'iceberg' else ''}")
+        why = "pyiceberg has no compaction; use Iceberg's rewrite_data_files in Spark or Trino"
+        raise UsageError(f"--compact requires --file-format delta{f': {why}' if form.form == 'iceberg' else ''}")
     if form.form != "iceberg":
         for name, value in (("--warehouse", options.warehouse), ("--catalog", options.catalog)):
             if value is not None:
-                raise UsageError(f"{name} goes with --file-format iceberg")
+                raise UsageError(f"{name} requires --file-format iceberg")
     if not form.is_table:
         return Folder(out, folder_mode(frame, options), direct=frame.streaming)
     table = _delta(frame, form, out) if form.form == "delta" else _iceberg(frame, options, form, out)
@@ -112,13 +112,13 @@ def _delta(frame: Frame, form: FileForm, place: str) -> Table:
     from kcli.pipeline.jobs.lake.delta_spark import SparkDeltaTable
 
     if frame.remote is not None:
-        raise UsageError("--file-format delta goes with --master: the driver commits, and it has to be this machine")
+        raise UsageError("--file-format delta requires --master: the driver commits, and must run on this machine")
     if form.jars:
         if form.size and form.compact is None:
             raise UsageError("--file-size: Delta's own writer sizes files when it merges them: add --compact 1h")
         return SparkDeltaTable(place, by=form.partition_by, compression=form.codec, size=form.size)
     if frame.on_cluster:
-        raise UsageError(f"--file-format delta on a cluster takes Delta's own writer: --packages {DELTA_PACKAGE}")
+        raise UsageError(f"--file-format delta on a cluster needs Delta's own writer: --packages {DELTA_PACKAGE}")
     sized = {"size": form.size} if form.size else {}
     return DeltaTable(place, by=form.partition_by, compression=form.codec, **sized)
 
@@ -128,7 +128,7 @@ def _iceberg(frame: Frame, options: FolderOptions, form: FileForm, name: str) ->
     from kcli.pipeline.jobs.lake.iceberg import IcebergTable
 
     if frame.remote is not None:
-        raise UsageError("--file-format iceberg goes with --master: the driver commits, and it has to be this machine")
+        raise UsageError("--file-format iceberg requires --master: the driver commits, and must run on this machine")
     place = place_of(options.warehouse, options.catalog)
     sized = {"size": form.size} if form.size else {}
     return IcebergTable(

@@ -106,12 +106,12 @@ class WrittenFormats:
         """Which of key and value stay columns for the sink."""
         for part, word, option, given in _given(options):
             if given and part not in self.typed:
-                raise UsageError(f"--to-{part}-{word} goes with --to-{part}-format {', '.join(FORMS)}")
+                raise UsageError(f"--to-{part}-{word} requires --to-{part}-format {', '.join(FORMS)}")
             if given:
                 self._options[option] = absolute(given)
         self._options |= {f"{part}Format": form for part, form in forms.items() if form}
         if options.to_schema_registry and not self.typed:
-            raise UsageError(f"--to-schema-registry goes with --to-value-format {', '.join(FORMS)}")
+            raise UsageError(f"--to-schema-registry requires --to-value-format {', '.join(FORMS)}")
         if options.register:
             if not any(text.startswith(FILE) for text in self._options.values()):
                 raise UsageError("--register registers the file of --to-value-schema file:PATH or --to-key-schema")
@@ -125,9 +125,9 @@ class WrittenFormats:
     def _check(self, frame: Frame, topic: bool) -> None:
         flag = f"--to-{'value' if 'value' in self.typed else 'key'}-format"
         if not topic:
-            raise UsageError(f"{flag} is about the records of a topic: --into names it")
+            raise UsageError(f"{flag} needs a topic to write to: add --into TOPIC")
         if frame.connector == "jvm":
-            raise UsageError(f"{flag} is kcli's: Spark's own connector knows no registry")
+            raise UsageError(f"{flag} requires kcli's connector: Spark's own connector has no registry")
 
     def options(self, sink: Mapping[str, str]) -> dict[str, str]:
         """Those of kcli's sink, and what the line says. The schema of a file is found or registered now, once, as Spark

@@ -71,7 +71,7 @@ class Merging:
             ("--unwrap", options.unwrap),
         ):
             if value is not None and options.merge is None:
-                raise UsageError(f"{flag} goes with --merge COLUMN: which columns name a row")
+                raise UsageError(f"{flag} requires --merge COLUMN, the key of a row")
         self.merge = merge_of(options)
 
     def check(self, frame: Frame, form: FileForm, folder: FolderOptions) -> None:
@@ -80,17 +80,17 @@ class Merging:
         if self.merge is None:
             return
         if not form.is_table:
-            raise UsageError("--merge goes with --file-format delta or iceberg")
+            raise UsageError("--merge requires --file-format delta or iceberg")
         if folder.append or folder.overwrite:
             word = "--append" if folder.append else "--overwrite"
-            raise UsageError(f"{word} and --merge exclude each other: a merge adds rows and replaces them")
+            raise UsageError(f"{word} and --merge cannot be combined: a merge adds and replaces rows")
         if form.size or form.compression:
             flag = "--file-size" if form.size else "-z"
-            raise UsageError(f"{flag}: the table's library writes the files of --merge, by the table's own properties")
+            raise UsageError(f"{flag} cannot be used with --merge: the table's own properties decide about its files")
         if form.form == "delta" and form.jars:
             return  # Spark merges, and the driver holds no rows
         if frame.max_rows > MOST_ROWS:
-            raise UsageError(f"--max-per-batch {frame.max_rows}: --merge takes at most {MOST_ROWS:,} records at once")
+            raise UsageError(f"--max-per-batch {frame.max_rows}: --merge handles at most {MOST_ROWS:,} records at once")
         if frame.streaming and not frame.max_rows:
             frame.max_rows = USUAL_ROWS
         if frame.streaming and not frame.max_bytes and frame.connector == "kcli":
@@ -102,19 +102,19 @@ class Merging:
             return
         if payload.on_bad == "null":
             raise UsageError(
-                "--on-bad null and --merge exclude each other: a bad value would look like a tombstone, which deletes "
-                "the row; fail or quarantine"
+                "--on-bad null and --merge cannot be combined: a bad value would look like a tombstone, which "
+                "deletes the row; use fail or quarantine"
             )
         if self.events and payload.value_format not in TYPED:
-            raise UsageError(f"--unwrap goes with --value-format {', '.join(TYPED)}: the columns of the events")
+            raise UsageError(f"--unwrap requires --value-format {', '.join(TYPED)}, for the columns of the events")
 
     def check_topics(self, topics: Sequence[str], *, pattern: bool = False) -> None:
         """Raise UsageError for several topics, or a pattern, without a column that orders their records: offsets of
         two topics cannot be compared."""
         if self.merge is not None and not self.merge.order_by and (pattern or len(topics) > 1):
             raise UsageError(
-                f"--merge of several topics ({', '.join(topics)}) needs --order-by COLUMN, such as timestamp: offsets "
-                "of two topics do not say which record is later"
+                f"--merge of several topics ({', '.join(topics)}) needs --order-by COLUMN, such as timestamp: "
+                "offsets of two topics do not show which record is later"
             )
 
     @property

@@ -166,7 +166,7 @@ class Printed(Output):
     def __init__(self, frame: Frame, options: RowsOptions) -> None:
         super().__init__(frame, options)
         if frame.streaming and frame.remote is not None:
-            raise UsageError("--remote: the rows of a stream stay at the server; add --into or --out")
+            raise UsageError("--remote: the rows of a stream stay on the server; add --into or --out")
         self._results = Results(frame.format or "table", options.top, view=frame.view)
 
     def batch(self, script: Script) -> None:
@@ -211,7 +211,7 @@ class IntoTopic(Output):
         """The topic is there, and is none that is read."""
         super().check(source, statements)
         if not self.target.elsewhere and self.target.topic in source.split(", "):
-            raise UsageError(f"--into {self.target.topic}: the SQL reads that topic, and would read what it writes")
+            raise UsageError(f"--into {self.target.topic}: the SQL reads that topic, so it would read its own records")
         self.target.check()
 
     def _options(self) -> tuple[str, dict[str, str]]:
@@ -335,17 +335,17 @@ def output_of(frame: Frame, options: RowsOptions) -> Output:
     """What the line says. Raises UsageError."""
     into, form, out = options.into, options.file_format, options.out
     if into is not None and form is not None:
-        raise UsageError("--into (a topic) and --file-format (files) exclude each other")
+        raise UsageError("--into (a topic) and --file-format (files) cannot be combined")
     if (form is None) != (out is None):
-        raise UsageError("--file-format FORMAT --out DIR belong together")
+        raise UsageError("--file-format FORMAT and --out DIR require each other")
     if options.top is not None and (into is not None or form is not None):
-        raise UsageError("--top is about what is printed; SQL has LIMIT")
+        raise UsageError("--top limits printed rows; use LIMIT in the SQL instead")
     if options.output_mode is not None and not frame.streaming:
-        raise UsageError("--output-mode goes with --once or --continuous")
+        raise UsageError("--output-mode requires --once or --continuous")
     if options.watermark is not None and not frame.streaming:
-        raise UsageError("--watermark goes with --once or --continuous")
+        raise UsageError("--watermark requires --once or --continuous")
     if options.merge is not None and form is None:
-        raise UsageError("--merge goes with --file-format delta or iceberg: rows of a table are replaced")
+        raise UsageError("--merge requires --file-format delta or iceberg, because it replaces rows of a table")
     if into is not None:
         return IntoTopic(frame, options, into)
     WrittenFormats(options, frame, topic=False)
@@ -358,7 +358,7 @@ def last_of(script: Script) -> DataFrame:
     earlier = False
     for step, frame in script.frames():
         if earlier:
-            raise UsageError("only the last statement's rows are written; one before it has rows too")
+            raise UsageError("only the rows of the last statement are written, but an earlier statement has rows, too")
         earlier = bool(frame.columns) and not step.name
         rows = frame
     assert rows is not None

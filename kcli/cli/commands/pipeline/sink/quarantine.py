@@ -25,7 +25,7 @@ class Quarantine:
         self._overwrites = mode == "overwrite"
         self._folder = Folder(place, "append" if frame.streaming else mode, direct=frame.streaming)
         if not self._folder.local:
-            raise UsageError(f"--quarantine {place}: a folder of a disk that all tasks see is needed")
+            raise UsageError(f"--quarantine {place}: expected a folder that all tasks can reach")
         recover(frame, self._folder)
         self._folder.check()
 
@@ -66,7 +66,7 @@ class QuarantineTopic:
     def prepare(self, topics: Collection[str]) -> None:
         """Raise UsageError for a topic that is read, KcliError for one that is not there."""
         if self.topic in topics:
-            raise UsageError(f"--quarantine {self.target}: that topic is read; name another one")
+            raise UsageError(f"--quarantine {self.target}: that topic is the source; use another one")
         self._topic.check()
 
     def begin(self) -> None:
@@ -95,19 +95,19 @@ def place_of(frame: Frame, options: QuarantineOptions, files: str) -> str:
     UsageError."""
     if options.on_bad != "quarantine":
         if options.quarantine is not None:
-            raise UsageError("--quarantine goes with --on-bad quarantine")
+            raise UsageError("--quarantine requires --on-bad quarantine")
         return ""
     if frame.connector == "jvm":
-        raise UsageError("--on-bad quarantine is kcli's: Spark's own connector keeps no bad records")
+        raise UsageError("--on-bad quarantine requires kcli's connector: Spark's own connector keeps no bad records")
     if (options.quarantine or "").startswith(TOPIC):
         if options.quarantine == TOPIC:
-            raise UsageError("--quarantine topic: which one? topic:NAME")
+            raise UsageError("--quarantine topic: the name is missing; write topic:NAME")
         return options.quarantine or ""
     if frame.remote is not None:
-        raise UsageError("--on-bad quarantine goes with --master: a server of Spark Connect has another disk")
+        raise UsageError("--on-bad quarantine requires --master: a Spark Connect server uses another disk")
     if options.quarantine is None and (not files or "://" in files):
-        raise UsageError("--on-bad quarantine takes --quarantine DIR or topic:NAME, a place for the bad records")
+        raise UsageError("--on-bad quarantine needs a place for the bad records: --quarantine DIR or topic:NAME")
     place = options.quarantine or f"{files.rstrip('/')}.quarantine"
     if files and os.path.realpath(files) in (os.path.realpath(place), *map(str, Path(os.path.realpath(place)).parents)):
-        raise UsageError(f"--quarantine {place}: name a folder outside of the files in {files}")
+        raise UsageError(f"--quarantine {place}: choose a folder outside the files in {files}")
     return place

@@ -47,7 +47,7 @@ class Results:
         except BrokenPipeError:
             if self._out is sys.stdout:  # else Python complains once more at its end
                 os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-            raise Closed("the reader of the output has left") from None
+            raise Closed("the reader of the output has closed it") from None
 
     def _taken(self, frame: DataFrame) -> Iterator[Any]:
         if self.limit is not None:

@@ -27,7 +27,7 @@ class Target:
         options = elsewhere or TargetOptions()
         self.elsewhere = bool(options.to_profile or options.to_bootstrap)
         if not self.elsewhere and options.to_properties:
-            raise UsageError("--to-X is about DST's cluster: --to-profile or --to-bootstrap names it")
+            raise UsageError("--to-X sets properties of DST's cluster: add --to-profile or --to-bootstrap")
         self.connection = (
             connection_of(options.to_profile, options.to_bootstrap, options.to_properties)
             if self.elsewhere

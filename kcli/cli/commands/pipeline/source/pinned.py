@@ -64,8 +64,8 @@ class Pinned:
             if given:
                 return given
             raise UsageError(
-                "--value-schema is needed: the schema of the first run cannot be kept beside a --checkpoint that is "
-                "elsewhere, and the next run would take another from newer records"
+                "--value-schema is needed: the schema of the first run cannot be stored with a --checkpoint on "
+                "another machine, so the next run would use another one from newer records"
             )
         known = self._kept.known.get(topic)
         schema = given or known or taken or ""
@@ -99,10 +99,10 @@ class Pinned:
         was = f"{before} in the first run" if before else "not there in the first run"
         said = f"the field {path} is {now} in the newest records of {topic}, and was {was}: nothing was written"
         if mode == "evolve":
-            said += f"; --schema-mode evolve adds columns and widens numbers, and makes no {now} of {before}"
+            said += f"; --schema-mode evolve adds columns and widens numbers, but cannot turn {before} into {now}"
         return (
-            f"{said}; --schema-mode pinned reads by the first run's schema, which is in {self.path}, and "
-            "--value-schema names another"
+            f"{said}; --schema-mode pinned uses the first run's schema, which is in {self.path}; --value-schema sets "
+            f"another"
         )
 
     def _note_pinned(self, topic: str, found: Difference, samples: Sequence[bytes]) -> None:
@@ -116,14 +116,14 @@ class Pinned:
         said = [f"{path} ({kind}, {counts.get(path, 0):,} times)" for path, kind in found.added.items()]
         if said:
             self.notes.append(
-                f"{topic}: not read, as the first run's schema does not have it (--schema-mode pinned): "
+                f"{topic}: not read, because the first run's schema does not have it (--schema-mode pinned): "
                 f"{', '.join(said)}, in the {fields.values:,} newest records"
             )
         others = [f"{path} ({now}, {before} here)" for path, (before, now) in _types(found).items()]
         if others:
             self.notes.append(
-                f"{topic}: of another type in the newest records: {', '.join(others)}; --on-bad says what becomes of "
-                "values that do not fit"
+                f"{topic}: type changed in the newest records: {', '.join(others)}; --on-bad sets what happens to "
+                f"values that do not match"
             )
 
     def _note_evolved(self, topic: str, found: Difference) -> None:

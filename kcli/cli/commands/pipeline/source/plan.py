@@ -23,10 +23,10 @@ class RangeRow(Row, section="ranges"):
     topic: str = column("Name of the topic.", rank=1)
     partition: int = column("Number of the partition.", rank=1)
     start: int = column("First offset.")
-    end: int = column("Where it ends: the offset after the last.")
-    records: int = column("Offsets between; records may be fewer.", unit="count")
-    bytes: int | None = column("About how many in the log; null if unknown.", unit="bytes")
-    destination: str = column("Topic they would go to.", table=False, rank=1)
+    end: int = column("End of the range: the offset after the last.")
+    records: int = column("Number of offsets; there may be fewer records.", unit="count")
+    bytes: int | None = column("Approximate bytes in the log; null if unknown.", unit="bytes")
+    destination: str = column("Topic the records would be sent to.", table=False, rank=1)
 
 
 MOST = 24

@@ -36,15 +36,15 @@ class Registered:
         ]
         for flag, _, text, part in given:
             if text and part not in self.formats:
-                raise UsageError(f"{flag} goes with --{part}-format {', '.join(REGISTERED)}")
+                raise UsageError(f"{flag} requires --{part}-format {', '.join(REGISTERED)}")
         if payload.schema_registry and not self.formats:
-            raise UsageError(f"--schema-registry goes with --value-format {', '.join(REGISTERED)}")
+            raise UsageError(f"--schema-registry requires --value-format {', '.join(REGISTERED)}")
         if payload.without_rules and not self.formats:
-            raise UsageError(f"--without-rules goes with --value-format {', '.join(REGISTERED)}")
+            raise UsageError(f"--without-rules requires --value-format {', '.join(REGISTERED)}")
         self._options = {option: absolute(text) for _, option, text, _ in given if text}
         if payload.emit_default_values:
             if "protobuf" not in self.formats.values():
-                raise UsageError("--emit-default-values goes with --value-format or --key-format protobuf")
+                raise UsageError("--emit-default-values requires --value-format or --key-format protobuf")
             self._options[EMIT] = "true"
         if payload.without_rules:
             self._options["withoutRules"] = "true"
@@ -66,8 +66,8 @@ class Registered:
             reader = self._options.get(option) or self._options.get(f"{part}Schema", "")
             if kept.elsewhere and not reader.startswith(("id:", "file:")):
                 raise UsageError(
-                    f"{FLAGS[part]} id:N is needed: the schema of the first run cannot be kept beside a --checkpoint "
-                    "that is elsewhere, and the next run would read by a newer one"
+                    f"{FLAGS[part]} id:N is needed: the schema of the first run cannot be stored with a --checkpoint "
+                    f"on another machine, so the next run would use a newer one"
                 )
             if kept.elsewhere or reader.startswith("file:"):
                 continue

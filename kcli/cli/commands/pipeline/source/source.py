@@ -71,27 +71,29 @@ class Source:
         self._registered = Registered(payload)
         self._text = text
         if payload.on_bad is not None and not self.checked:
-            raise UsageError("--on-bad goes with --value-format or --key-format, unless that is binary")
+            raise UsageError("--on-bad requires --value-format or --key-format, other than binary")
         self.null_bad = payload.on_bad in ("null", "quarantine")
         self.quarantine = quarantine
         self._widened = 0
         self.schema_mode = self._checked_mode(schema_mode, usual, payload)
         if self.schema_mode == "quarantine" and payload.on_bad != "quarantine":
-            raise UsageError("--schema-mode quarantine goes with --on-bad quarantine, which keeps such records whole")
+            raise UsageError(
+                "--schema-mode quarantine requires --on-bad quarantine, which keeps such records unchanged"
+            )
         given = self.selection.range
         if frame.streaming and given.stop is not None:
-            raise UsageError(f"--{frame.mode} runs without end; a range that stops is for --batch")
+            raise UsageError(f"--{frame.mode} never stops; a range with an end requires --batch")
         if given.start is not None and given.start.kind == "stored":
-            raise UsageError("-o stored: a pipeline is in no group; --once resumes from its checkpoint")
+            raise UsageError("-o stored: a pipeline does not use a group; --once resumes from its checkpoint")
 
     def _checked_mode(self, mode: str | None, usual: str, payload: PayloadOptions) -> str:
         """What becomes of fields that the schema of values lacks, and of another schema than the first run's. Where the
         line names the schema, it has chosen its fields: others are left out, and counted. Raises UsageError."""
         form, schema = self._formats["value"]
         if mode is not None and form not in SCHEMED and not self.by_registry:
-            raise UsageError("--schema-mode goes with --value-format json, avro, protobuf or json-schema")
+            raise UsageError("--schema-mode requires --value-format json, avro, protobuf or json-schema")
         if mode == "evolve" and form == "msgpack":
-            raise UsageError("--schema-mode evolve goes with --value-format json, avro, protobuf or json-schema")
+            raise UsageError("--schema-mode evolve requires --value-format json, avro, protobuf or json-schema")
         if mode is not None:
             return mode
         if schema or (payload.reader_schema if form in REGISTERED else form not in SCHEMED):
@@ -102,14 +104,16 @@ class Source:
         """(format, schema) of keys or values."""
         form, schema = given or "", ddl or ""
         if schema and form not in (*SCHEMED, *REGISTERED):
-            raise UsageError(f"--{part}-schema goes with --{part}-format json, msgpack, {', '.join(REGISTERED)}")
+            raise UsageError(f"--{part}-schema requires --{part}-format json, msgpack, {', '.join(REGISTERED)}")
         if form in REGISTERED:
             bare_of(schema, part, form)
             schema = absolute(schema)
         if form in ("msgpack", *REGISTERED) and self.frame.connector == "jvm":
-            raise UsageError(f"--{part}-format {form} is kcli's: Spark's own connector knows no {form}")
+            raise UsageError(
+                f"--{part}-format {form} requires kcli's connector: Spark's own connector does not support {form}"
+            )
         if form in SCHEMED and not schema and (part, form) != ("value", "json"):
-            raise UsageError(f"--{part}-format {form} takes --{part}-schema, such as 'id BIGINT, name STRING'")
+            raise UsageError(f"--{part}-format {form} needs --{part}-schema, such as 'id BIGINT, name STRING'")
         return form, schema
 
     @property
@@ -208,7 +212,7 @@ class Source:
         if logs and all(end < offset for end in logs.values()) and not self.ranges.skip_lost:
             at, end = max(logs.items(), key=lambda item: item[1])
             where = f"{at.topic}[{at.partition}]" + (", the longest of its partitions," if len(logs) > 1 else "")
-            raise KcliError(f"-o {offset}: {where} ends at {end}: there is nothing to read from offset {offset} on")
+            raise KcliError(f"-o {offset}: {where} ends at {end}: there is nothing to read from offset {offset}")
 
     def columns(self, names: Sequence[str]) -> list[str]:
         """These columns, and those that say what did not fit its format."""
@@ -306,8 +310,8 @@ class Source:
         self._widened += 1
         if self._widened > WIDENED:
             raise KcliError(
-                f"{self.label}: its records have other fields again and again, {at.topic}[{at.partition}] offset "
-                f"{offset} too: if they are the keys of a map, --value-schema '… MAP<STRING, STRING>' reads them so"
+                f"{self.label}: its records keep getting new fields, now at {at.topic}[{at.partition}] offset "
+                f"{offset}: if they are the keys of a map, use --value-schema '… MAP<STRING, STRING>' for that"
             )
         if self._given[0] != "json":
             return self.by_registry

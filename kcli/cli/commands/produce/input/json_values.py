@@ -72,7 +72,7 @@ class JsonValues:
             if place == len(self._text):
                 break
             if self._over:
-                raise BadLine(self._line, "something follows the end of the array")
+                raise BadLine(self._line, "unexpected data after the end of the array")
             end = self._end(place, last)
             if end < 0:
                 break
@@ -83,7 +83,7 @@ class JsonValues:
             yield (one_line(text) if "\n" in text or "\r" in text else text).encode()
         self._text = self._text[place:]
         if last and self._array and not self._over:
-            raise BadLine(self._line, "the array has no end")
+            raise BadLine(self._line, "the array is not closed")
 
     def _skipped(self, place: int) -> int:
         """Past space, the begin of an array and its commas."""

@@ -45,15 +45,15 @@ class LineTemplate:
             else:
                 if self._fields and not self._fields[-1][2]:
                     two = f"%{self._fields[-1][0]} and %{item[0]}"
-                    raise UsageError(f"-f {text}: put text between {two}, which shows where one ends")
+                    raise UsageError(f"-f {text}: put a delimiter between {two}")
                 self._fields.append((_checked(*item), item[1], b""))
         if not any(name == "s" for name, _, _ in self._fields):
-            raise UsageError(f"-f {text}: a line needs %s, the value; known: %{_TOKENS}")
+            raise UsageError(f"-f {text}: %s, the value, is missing; known: %{_TOKENS}")
 
     def row(self, line: bytes) -> Row:
         """The record of a line. Raises ValueError for a line of another form."""
         if not line.startswith(self._before):
-            raise ValueError(f"does not begin with {_shown(self._before)}")
+            raise ValueError(f"does not start with {_shown(self._before)}")
         place = len(self._before)
         partition = timestamp = key = value = None
         headers: list[tuple[str, bytes | None]] = []
@@ -61,7 +61,7 @@ class LineTemplate:
             last = number == len(self._fields)
             stop = len(line) if not behind else line.rfind(behind, place) if last else line.find(behind, place)
             if stop < 0:
-                raise ValueError(f"has no {_shown(behind)} behind its %{name}")
+                raise ValueError(f"has no {_shown(behind)} after its %{name}")
             piece, place = line[place:stop], stop + len(behind)
             if name == "s":
                 value = _decoded(piece, modifier)
@@ -84,7 +84,7 @@ def _checked(name: str, modifier: str | None) -> str:
     known = {"s": _PACKED, "k": _PACKED, "T": (None, "iso"), "p": (None,), "t": (None,), "o": (None,)}
     if name == "h":
         if not modifier or "%" in modifier:
-            raise UsageError("-f: a header of a line is %h{NAME}")
+            raise UsageError("-f: write a header as %h{NAME}")
         return name
     if modifier not in known.get(name, ()):
         braces = "" if modifier is None else f"{{{modifier}}}"

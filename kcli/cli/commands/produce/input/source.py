@@ -158,7 +158,9 @@ class Source:
                 return bytes(out)
             out += piece[:got]
             if len(out) > limit:
-                raise KcliError(f"{self.name} is larger than a record may be ({limit} bytes; see -X max.request.size)")
+                raise KcliError(
+                    f"{self.name} is larger than the largest record ({limit} bytes; see -X max.request.size)"
+                )
 
     def close(self) -> None:
         if self._fd > 0:

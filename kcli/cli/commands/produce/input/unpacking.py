@@ -68,7 +68,7 @@ class _Gzip:
 
     def end(self) -> None:
         if not self._member.eof:
-            raise ValueError("is cut off: its gzip has no end")
+            raise ValueError("is truncated gzip")
 
 
 class _Hungry(Exception):
@@ -104,13 +104,13 @@ class _Zstd:
         except _Hungry:
             return b""
         except self._error:
-            raise ValueError("is cut off, or damaged zstd") from None
+            raise ValueError("is truncated or damaged zstd") from None
         out = bytes(self._room[:count])
         if self._ended and out.endswith(_MARK) and not self._fed:
             self._complete = True
             return out.removesuffix(_MARK)
         if self._ended and not out and not self._complete:
-            raise ValueError("is cut off: its zstd has no end")
+            raise ValueError("is truncated zstd")
         return out
 
     def end(self) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kcli.cli.parsing.shared import KcliOption
     from kcli.serde.schemas.decoder import Field
 
-NO_SCHEMA = "no schema is named; add --schema-registry URL, or --value-schema file:PATH"
+NO_SCHEMA = "no schema is set; add --schema-registry URL, or --value-schema file:PATH"
 
 
 class DecodeOptions(SchemaOptions, ConnectionOptions):
@@ -90,6 +90,4 @@ async def _line(field: Field, payload: bytes) -> bytes | None:
 
 
 def _reason(field: Field) -> str:
-    return next(
-        iter(field.undecoded.reasons), "no frame is in front: --value-schema names the schema of a bare payload"
-    )
+    return next(iter(field.undecoded.reasons), "it has no frame; give the schema with --value-schema")

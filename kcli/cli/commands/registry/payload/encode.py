@@ -66,9 +66,9 @@ def encode(options: EncodeOptions) -> int:
     """
     spec, form = options.value_schema, options.output or RAW
     if not spec:
-        raise UsageError("name the schema: --value-schema file:PATH, id:N or SUBJECT[@VERSION]")
+        raise UsageError("missing schema: --value-schema file:PATH, id:N or SUBJECT[@VERSION]")
     if form == RAW and sys.stdout.isatty():
-        raise UsageError("raw bytes are not for a terminal: add --output hex, or send them to a file")
+        raise UsageError("raw bytes are not printed to a terminal: add --output hex, or redirect them to a file")
     data = content_of(options.words)
     values = [data] if form == RAW else [line for line in data.splitlines() if line.strip()]
     for payload in run_to_end(_encoded(options, spec, values)):
@@ -84,9 +84,9 @@ async def _encoded(options: EncodeOptions, spec: str, values: list[bytes]) -> li
     connection = Connection(options)
     registry = None if spec.startswith(FILE) else connection.registry(options.schema_registry)
     if spec == FROM_RECORD:
-        raise UsageError("--value-schema from-record is for kcli produce --input json")
+        raise UsageError("--value-schema from-record works only in kcli produce --input json")
     if re.fullmatch(r"topic(@\w+)?(#.*)?", spec):
-        raise UsageError(f"--value-schema {spec}: a payload is of no topic; name the SUBJECT, such as orders-value")
+        raise UsageError(f"--value-schema {spec}: a payload has no topic; give the SUBJECT, such as orders-value")
     encoding = Encoding({"value": spec}, registry, register=False, avro_json=options.avro_json)
     async with Client(connection.client(), registry=registry) as client:
         await encoding.prepare("", client)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kcli.cli.runtime.connection import Connection
 
 SHAPE = shape("registry.copy", "Schemas that were copied, or would be, one a row.", *COPIED)
-NO_TARGET = "no target is named; add --to URL or --to-profile NAME"
+NO_TARGET = "missing target: --to URL or --to-profile NAME"
 
 
 class RegistryCopyOptions(RegistryOptions, PatternOptions, UndoOptions):
@@ -107,5 +107,5 @@ def _target(options: RegistryCopyOptions) -> Registry:
         properties.put("schema.registry.url", options.to, "--to")
         named, settings = registry_of(properties), ClientSettings()
     if named is None:
-        raise UsageError(f"profile {options.to_profile} names no registry; add --to URL")
+        raise UsageError(f"profile {options.to_profile} has no registry; add --to URL")
     return Registry(named, settings)

@@ -54,7 +54,7 @@ def export(options: RegistryExportOptions) -> int:
         raise UsageError("missing argument: kcli registry export FOLDER, or FILE.yaml")
     path, *words = options.words
     if path == "-" and format_of(options) != "table":
-        raise UsageError("- is the document on stdout; --format is for the rows")
+        raise UsageError("- writes the document to stdout, so it cannot be combined with --format")
     files.check(path, force=options.force)
     names = subject_names(words, literal=options.literal)
 

@@ -34,7 +34,7 @@ def check(path: str, *, force: bool) -> None:
     if path != "-" and is_file(path):
         check_file(path, "", force=force)
     if not is_file(path) and os.path.lexists(path) and not os.path.isdir(path):
-        raise UsageError(f"{path}: not a folder; a file ends with {', '.join(FILES)}")
+        raise UsageError(f"{path}: not a folder; a file must end with {', '.join(FILES)}")
 
 
 def write(path: str, snapshot: Snapshot, *, force: bool) -> int:

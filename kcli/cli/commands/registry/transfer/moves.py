@@ -49,11 +49,11 @@ async def planned(
     if snapshot.modes and not await has_modes(registry.client):
         lost = [f"{subject} {mode}" for subject, mode in snapshot.modes.items() if mode != "READWRITE"]
         if lost:
-            say(options, f"{registry.name} has no modes, so these are lost: {', '.join(lost)}")
+            say(options, f"{registry.name} does not support modes, so these are lost: {', '.join(lost)}")
         snapshot = snapshot.replace(modes={})
     wanted = schemas.Wanted(register=snapshot, levels=snapshot.levels, modes=snapshot.modes, settings=snapshot.settings)
     made = await schemas.plan(registry, wanted, keep=keep, force=True)
-    nothing = f"{registry.name} has all of it already"
+    nothing = f"{registry.name} already has all of it"
     for loss in made.warnings if made.apply is None else ():
         say(options, loss)
 

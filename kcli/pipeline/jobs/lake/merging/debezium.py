@@ -35,8 +35,8 @@ def event_schema(shape: StructType, topic: str) -> StructType:
     ]
     if not rows:
         raise UsageError(
-            f"unwrap debezium: the newest records of {topic} are no change events of Debezium, with op, before "
-            "and after"
+            f"unwrap debezium: the newest records of {topic} are not Debezium change events, which have op, "
+            "before and after"
         ).hinted(OPTION)
     row = rows[0] if len(rows) == 1 else evolved(rows[0], rows[1])  # type: ignore[arg-type]
     found = StructType(
@@ -82,7 +82,9 @@ def _event(frame: DataFrame) -> tuple[Column, list[str], StructType]:
         row = shape["after"].dataType
         if isinstance(row, StructType):
             return value, shape.names, row
-    wrong = UsageError("unwrap debezium: the values have no columns op and after, as change events of Debezium do")
+    wrong = UsageError(
+        "unwrap debezium: the values have no columns op and after, so they are not Debezium change events"
+    )
     raise wrong.hinted(OPTION)
 
 
@@ -125,11 +127,11 @@ def _why(value: Column) -> Column:
 
     place = f.format_string("%s[%d] offset %d", f.col("topic"), f.col("partition"), f.col("offset"))
     reason = (
-        f.when(value.op == "t", f.lit("op t empties the table, which a merge does not"))
-        .when(value.op.isNull() | ~value.op.isin("c", "u", "r"), f.lit("no change event, whose op is c, u, r or d"))
+        f.when(value.op == "t", f.lit("op t truncates the table, which a merge cannot do"))
+        .when(value.op.isNull() | ~value.op.isin("c", "u", "r"), f.lit("not a change event: op must be c, u, r or d"))
         .when(value.after.isNull(), f.lit("the change event has no `after`"))
         .otherwise(
-            f.lit(f"a column is {UNCHANGED}, its value is not in the event: set REPLICA IDENTITY FULL in PostgreSQL")
+            f.lit(f"a column is {UNCHANGED}: its value is not in the event; set REPLICA IDENTITY FULL in PostgreSQL")
         )
     )
     return f.concat(f.lit(ERROR), place, f.lit(": "), reason)

@@ -63,7 +63,9 @@ def check_columns(frame: DataFrame, merge: Merge) -> None:
             raise UsageError(f"{option} {name}: unknown column; the columns are {', '.join(types)}").hinted(OPTION)
     for key in merge.keys:
         if types[key].split("(")[0] not in KEYS:
-            wrong = UsageError(f"merge {key}: a key is a number, a text, a date or a time, and {key} is {types[key]}")
+            wrong = UsageError(
+                f"merge {key}: a key must be a number, a text, a date or a time, but {key} is {types[key]}"
+            )
             raise wrong.hinted(OPTION)
 
 
@@ -82,7 +84,7 @@ def latest(frame: DataFrame, merge: Merge) -> DataFrame:
         f.concat(mark.topic, f.format_string("[%d] offset %d", mark.partition, mark.offset)), f.lit("SQL")
     )
     named = ", ".join(merge.keys)
-    why = f.concat(f.lit(ERROR), place, f.lit(f": the key {named} is null there, and names no row"))
+    why = f.concat(f.lit(ERROR), place, f.lit(f": the key {named} is null there, so it identifies no row"))
     checked = frame.withColumn(MARK, f.when(null, f.raise_error(why)).otherwise(mark))
     ordered = [f.col(f"`{merge.order_by}`")] if merge.order_by else []
     order = f.struct(*ordered, mark.offset, mark.partition)
@@ -104,18 +106,22 @@ def _of_one_partition(merge: Merge) -> Column:
 
     said = f.concat_ws(", ", *[f.col(f"`{name}`").cast("string") for name in merge.keys])
     places = f.format_string(
-        " is in %s[%d] and %s[%d], whose offsets say nothing about which is later",
+        " is in %s[%d] and %s[%d], whose offsets cannot be compared",
         f.col("topic"),
         f.col("least"),
         f.col("other"),
         f.col("most"),
     )
-    rows = f.lit(f" has several rows in a batch, which do not say which is later: SELECT {RECORD} too, or")
+    rows = f.lit(
+        f" has several rows in a batch, and kcli cannot tell which is the latest: also SELECT {RECORD}, or "
+        "set order_by to a column that shows it"
+    )
     why = f.concat(
         f.lit(f"{ERROR}merge by {', '.join(merge.keys)}: the key "),
         said,
-        f.when(f.col("topic").isNull(), rows).otherwise(f.concat(places, f.lit(":"))),
-        f.lit(" order_by names a column that does"),
+        f.when(f.col("topic").isNull(), rows).otherwise(
+            f.concat(places, f.lit(": set order_by to a column that shows which is the latest"))
+        ),
     )
     unclear = (f.col("least") != f.col("most")) | (f.col("topic") != f.col("other"))
     return f.when(unclear, f.raise_error(why)).otherwise(f.col("row"))

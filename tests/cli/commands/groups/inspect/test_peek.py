@@ -39,7 +39,7 @@ def test_records_on_both_sides_and_the_next_one_is_marked(kcli: Shell, topic: st
     ]
     assert {row["committed"] for row in rows} == {4, 10}
     assert kcli("groups", "peek", topic).stderr.decode() == (
-        f"kcli: {topic}: {topic} [1]: no record is next at 10: the end of the log\n"
+        f"kcli: {topic}: {topic} [1]: no record to read at 10: this is the end of the log\n"
     )
 
 
@@ -67,8 +67,8 @@ def test_offsets_beside_the_log_are_said(kcli: Shell, topic: str) -> None:
     kcli.ok("topics", "trim", topic, "--before", "7", "--execute", "-q")
     done = kcli("groups", "peek", topic, "-n", "1", "-J")
     assert done.stderr.decode() == (
-        f"kcli: {topic}: {topic} [0]: 3 offsets from 4 on were deleted unread; "
-        f"{topic} [1]: no record is next at 10: the end of the log\n"
+        f"kcli: {topic}: {topic} [0]: 3 offsets from 4 on were deleted before they were read; "
+        f"{topic} [1]: no record to read at 10: this is the end of the log\n"
     )
     first = json.loads(done.stdout)["records"][0]
     assert (first["offset"], first["place"]) == (7, "next")
@@ -101,7 +101,7 @@ def test_what_is_beside_the_log_is_one_line_whatever_the_number_of_partitions(kc
     kcli.ok("topics", "trim", f"{topic}:2,3", "--before", "2", "--execute", "-q")
     done = kcli("groups", "peek", topic, "-J")
     assert done.stderr.decode() == (
-        f"kcli: {topic}: 4 offsets of 2 partitions were deleted unread; "
-        "in 4 of 6 partitions no record is next: the end of the log\n"
+        f"kcli: {topic}: 4 offsets of 2 partitions were deleted before they were read; "
+        "in 4 of 6 partitions there is no record to read: this is the end of the log\n"
     )
     assert kcli("groups", "peek", topic, "-q").stderr == b""

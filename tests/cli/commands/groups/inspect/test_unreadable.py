@@ -20,4 +20,4 @@ def test_a_range_that_cannot_be_read_is_given_up(line: str, monkeypatch: pytest.
         sandbox.faults.error("Fetch", codes.NOT_LEADER_OR_FOLLOWER, times=100_000)
         done = shell(*line.split())
     assert done.returncode == 4
-    assert b"no record came for 0.3 s" in done.stderr
+    assert b"no record arrived for 0.3 s" in done.stderr
