@@ -103,7 +103,7 @@ UNSUPPORTED_SASL_MECHANISM = _final(
     33, "the broker does not offer this SASL mechanism; see the listener's sasl.enabled.mechanisms"
 )
 ILLEGAL_SASL_STATE = _final(34, "this request is not allowed during authentication")
-UNSUPPORTED_VERSION = _final(35, "the broker does not support the requested version of this request")
+UNSUPPORTED_VERSION = _final(35, "the broker does not support this version of the request")
 TOPIC_ALREADY_EXISTS = _final(36, "a topic with this name already exists")
 INVALID_PARTITIONS = _final(37, "a topic cannot have this number of partitions")
 INVALID_REPLICATION_FACTOR = _final(

@@ -70,7 +70,8 @@ SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
 
 class Config(Value):
     """A config. `value` is None for a secret and for an unset config; `source` is its origin (`SOURCES`); `inherited`
-    is the value without the override on the resource itself, None if not reported."""
+    is the value without the override on the resource itself, None if not reported. `documentation` is Kafka's, without
+    its HTML."""
 
     name: str = ""
     value: str | None = None
@@ -169,8 +170,18 @@ def _config(row: DescribeConfigsResourceResult) -> Config:
         secret=row.is_sensitive,
         read_only=row.read_only,
         inherited=below[0].value if below and not row.is_sensitive else None,
-        documentation=row.documentation or "",
+        documentation=_without_html(row.documentation) if row.documentation else "",
     )
+
+
+def _without_html(text: str) -> str:
+    """Return Kafka's documentation as plain text. Only real tags go: names such as `<id>` stay."""
+    import html
+    import re
+
+    plain = re.sub(r"<(?:br|p|li|ul|ol|/?table|/?tr)\b[^<>]*>", " ", text)
+    plain = re.sub(r"</?(?:a|b|br|code|em|i|li|ol|p|pre|strong|td|th|tbody|thead|u|ul)\b[^<>]*>", "", plain)
+    return " ".join(html.unescape(plain).split())
 
 
 async def alter_configs(

@@ -67,6 +67,15 @@ def test_configs_of_brokers_loggers_groups_and_client_metrics(kafka3: Kafka) -> 
     assert wrong[0]["result"] == "failed"
 
 
+def test_documentation_of_configs_is_plain_text(kafka3: Kafka) -> None:
+    done = kcli("configs", "get", "broker", "1", "--all", "--docs", "-J", "-b", kafka3.bootstrap)
+    texts = {row["config"]: row["documentation"] or "" for row in json.loads(done.out)["configs"]}
+    assert len(texts) > 200
+    marked = {name: text for name, text in texts.items() if re.search(r"</|<p>|<br|<li>|&(lt|gt|quot|mdash);", text)}
+    assert not marked
+    assert "the <user> and <client-id> quotas" in " ".join(texts.values()), "what is no tag stays"
+
+
 def test_records_before_an_offset_are_gone_for_everybody(kafka3: Kafka, topic_name: Callable[[], str]) -> None:
     topic = topic_name()
     rows(kafka3, "topics", "topics", "create", topic, "-p", "2", "-r", "3")
