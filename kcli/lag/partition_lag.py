@@ -171,8 +171,10 @@ class Track:
         If it has a member, time without one does not count. Time of earlier members does: each may fail at the same
         record.
         """
-        if self.sample.owned:
-            return self._still_owned(now)
+        return self._still_owned(now) if self.sample.owned else self.uncommitted(now)
+
+    def uncommitted(self, now: float) -> float:
+        """Return for how many seconds no commit came although records were waiting, with or without a member."""
         return max(now - max(self._changed(now), self.idle_until), 0.0)
 
     def _still_owned(self, now: float) -> float:
@@ -240,7 +242,8 @@ class PartitionFigures(Value):
     `few`: `out_rate` is based on too few commits for an ETA. `eta` None: unknown, or never (`falling` is then how fast
     it falls behind). `time_lag` is the age of the first unread record: by its timestamp (`time_lag_exact`), or
     interpolated from the time when its offset was written; `time_lag_least`: that was before the first sample, so it is
-    a lower bound. `assigned`: seconds since its member got it, None if that was not seen.
+    a lower bound. `still`: since when its member could have moved and did not; `uncommitted`: since when any member
+    could have. `assigned`: seconds since its member got it, None if that was not seen.
     """
 
     lag: Lag = field(factory=Lag)
@@ -255,6 +258,7 @@ class PartitionFigures(Value):
     time_lag_least: bool = False
     time_lag_exact: bool = False
     still: float = 0.0
+    uncommitted: float = 0.0
     assigned: float | None = None
     peak: int = 0
     loss_in: float | None = None
@@ -309,6 +313,7 @@ def stand(
         few=few,
         trend=trend,
         still=facts.still,
+        uncommitted=track.uncommitted(now),
         assigned=now - track.assigned if track.assigned > 0 and track.sample.owned else None,
         peak=track.peak,
         status=row.status,

@@ -175,7 +175,7 @@ async def test_a_broker_that_was_dead_before_the_profile_was_opened_is_counted(
         await until(pilot, lambda: "half ▏" in seen(pilot) and board(pilot).state.brokers)
         assert not lists_dead or "▏1/2 ▏" in seen(pilot).splitlines()[0]
         await shows(pilot, "▏1/2 ▏")
-        await shows(pilot, "broker 2  DOWN")
+        await until(pilot, lambda: re.search("broker 2 +DOWN", seen(pilot)))
 
 
 async def test_another_profile_waits_until_the_change_under_way_has_ended(world: World, other: World) -> None:

@@ -7,17 +7,20 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kcli.admin.reassign.reassignments import list_reassignments
 from kcli.admin.storage import log_dirs
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.admin.transactions.hanging_transactions import OLD, every_partition, find_open
 from kcli.errors import KcliError
 from kcli.lag.watch import pause
+from kcli.model import TopicPartition
 from kcli.text.numbers import counted, duration, size
 from kcli.tui.beat.gc_tuning import Pace
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
+    from kcli.admin.reassign.reassignments import Ongoing
     from kcli.admin.storage import LogDir
     from kcli.admin.topics.topics import Partition
     from kcli.admin.transactions.hanging_transactions import OpenTransaction, Search
@@ -73,15 +76,18 @@ def named(partitions: Sequence[Partition]) -> str:
     return words + (f" and {len(partitions) - NAMED} more" if len(partitions) > NAMED else "")
 
 
-def of_replicas(topics: Sequence[Topic], down: dict[int, str]) -> list[Incident]:
+def of_replicas(
+    topics: Sequence[Topic], down: dict[int, str], moves: Mapping[TopicPartition, Ongoing] | None = None
+) -> list[Incident]:
     """The brokers that are `down`, each with why, with what that means for partitions; partitions without a leader;
-    brokers that answer and are behind."""
+    brokers that answer and are behind. A replica that `moves` add may be behind (KIP-352)."""
     every = [part for topic in topics for part in topic.partitions]
     offline = [part for part in every if part.leader < 0]
     behind: dict[int, list[Partition]] = {}
     for part in every:
         for broker in part.replicas:
-            if broker not in part.isr:
+            move = moves.get(TopicPartition(part.topic, part.partition)) if moves else None
+            if broker not in part.isr and (move is None or broker not in move.adding):
                 behind.setdefault(broker, []).append(part)
     found = []
     for broker, why in sorted(down.items()):
@@ -180,7 +186,17 @@ class Inspection:
         async def replicas(cluster: Cluster) -> Found:
             found = (await describe_topics(cluster, None, internal=True)).values()
             topics = [topic for topic in found if isinstance(topic, Topic)]
-            return Found(of_replicas(topics, await self._down(cluster, topics)))
+            down = await self._down(cluster, topics)
+            behind = [
+                TopicPartition(part.topic, part.partition)
+                for topic in topics
+                for part in topic.partitions
+                if len(part.isr) < len(part.replicas)
+            ]
+            try:
+                return Found(of_replicas(topics, down, await list_reassignments(cluster, behind)))
+            except KcliError as problem:
+                return Found(of_replicas(topics, down), f"moves in progress: {problem}")
 
         async def disks(cluster: Cluster) -> Found:
             return of_places(*await log_dirs(cluster))

@@ -97,6 +97,8 @@ def about(known: Sequence[Config], typed: str) -> str:
         takes = unit(name)[0]
         kind = f"{config.kind or 'any value'}{f', also as {takes}' if takes else ''}"
         default = "" if config.inherited in (None, config.value) else f"; without it {read(name, config.inherited)}"
+        if config.inherited is None and config.set_here and not config.secret:
+            default = "; brokers do not report its default"
         value = "secret" if config.secret else read(name, config.value)
         return f"now {value}, set by {config.source}{default}. Takes {kind}.\n{config.documentation}"
     near = [one for one in known if name and name in one.name] if name else [one for one in known if one.set_here]

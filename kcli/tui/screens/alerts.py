@@ -16,7 +16,7 @@ from kcli.tui.alerts.silences import Silence, switch
 from kcli.tui.alerts.silencing import acknowledge, silence, silencing_of
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import clocked, others, status
-from kcli.tui.text.incidents import WRONG, incidents
+from kcli.tui.text.incidents import WRONG, incidents, lasting
 from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.frames import Tabs
@@ -130,8 +130,8 @@ class Alerts(Page):
         for standing in incidents(others(snapshot)) if snapshot is not None else ():
             group = standing.described.group
             since = state.trails.since(group) if state.trails is not None else None
-            lasts = snapshot.time - since.begun if since is not None and snapshot is not None else 0.0
-            least = since is not None and since.begun <= since.known
+            lasts = 0.0 if snapshot is None else lasting(standing, snapshot.time, since)
+            least = since is not None and snapshot is not None and snapshot.time - lasts <= since.known
             why = "" if snapshot is None else reason(standing, snapshot)
             now, place = standing.status, routes.Group(group)
             quiet = state.silences.why(group, now)

@@ -151,15 +151,13 @@ def incident(standing: GroupStanding, snapshot: LagSnapshot, since: Lasting | No
     word, tone = status_of(standing.total)
     glyph, _, word = word.partition(" ")
     worst = _worst(standing)
-    still = [part.still for part in worst] or [0.0]
-    longest = max(still) if standing.status in (STUCK, STALLED) else 0.0  # else they began under another status
-    lasts = max(longest, snapshot.time - since.begun if since else 0.0)
+    lasts = lasting(standing, snapshot.time, since)
     least = ">" if since is not None and snapshot.time - lasts <= since.known else ""
     pace = standing.growth or 0.0
     grows = f" {'+' if pace > 0 else '-'}{rate(abs(pace))}/s" if pace else ""
     reader = "" if standing.status == ORPHANED else f", {_readers(worst)}"  # an orphan has none
     where = f"→ {places(worst)}{reader}"
-    silent = min(still)
+    silent = min((part.uncommitted for part in worst), default=0.0)
     commit = f", no commit since {clocked(snapshot.time - silent, snapshot.time, '%H:%M')}" if silent else ""
     return [
         Word(glyph, tone),
@@ -168,6 +166,13 @@ def incident(standing: GroupStanding, snapshot: LagSnapshot, since: Lasting | No
         Word(f"{lag_text([standing.total])}{grows}", "bad" if pace > 0 else ""),
         Word(where + commit, "dim"),
     ]
+
+
+def lasting(standing: GroupStanding, now: float, since: Lasting | None) -> float:
+    """For how many seconds a group has its status, at least."""
+    still = max((part.still for part in _worst(standing)), default=0.0)
+    longest = still if standing.status in (STUCK, STALLED) else 0.0  # else they began under another status
+    return max(longest, now - since.begun if since is not None else 0.0)
 
 
 def places(partitions: Sequence[PartitionFigures]) -> str:

@@ -77,7 +77,7 @@ class Lines(Widget):
             return [line]
         *first, last = line.pieces
         sizes = self._aligned_sizes(line.pieces)
-        room = width - 1 - sum(sizes[:-1]) - GAP * len(first)
+        room = width - 1 - sum(sizes[:-1]) - GAP * sum(size > 0 for size in sizes[:-1])
         if sizes[-1] <= room or room < LEAST:
             return [line]
         blank = [piece._replace(text="") for piece in first]
@@ -117,8 +117,10 @@ class Lines(Widget):
         """The pieces that have room, with their widths."""
         sizes = self._aligned_sizes(pieces)
         for n, (piece, size) in enumerate(zip(pieces, sizes, strict=True)):
+            if not size:  # an empty column
+                continue
             if piece.tone == "name":
-                later = sum(sizes[n + 1 :]) + GAP * len(sizes[n + 1 :])
+                later = sum(sizes[n + 1 :]) + GAP * sum(size > 0 for size in sizes[n + 1 :])
                 size = min(size, max(room - later, LEAST))
             size = min(size, room)
             if size <= 0:

@@ -56,3 +56,14 @@ async def test_what_cannot_be_seen_whole_is_not_folded(monkeypatch: pytest.Monke
         app.query_one(Lines).put(ROWS)
         await pilot.pause()
         assert folded
+
+
+async def test_a_column_that_is_empty_in_all_lines_hides_none_after_it() -> None:
+    """Incidents of the cluster have no lag; without a group among them their remarks were not drawn."""
+    rows = [Line([Word("✖", "bad"), Word("broker 2", "name"), Word("DOWN", "bad"), Word(""), Word("it left", "dim")])]
+    app = Pane()
+    async with app.run_test(size=(66, 9)) as pilot:
+        app.query_one(Lines).put(rows * 2)
+        await pilot.pause()
+        drawn = [strip.text for strip in app.screen._compositor.render_strips()]
+        assert drawn[0].split() == ["✖", "broker", "2", "DOWN", "it", "left"]
