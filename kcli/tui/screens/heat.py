@@ -89,7 +89,8 @@ class Cluster(NamedTuple):
 
 
 def of_groups(snapshot: LagSnapshot, measure: str) -> dict[TopicPartition, Heat]:
-    """Lag or time lag (seconds) of each partition that a group reads: of the group that has most of it."""
+    """Lag or time lag (seconds) of each partition that a group reads: of the group that has most of it. It is not 0
+    while that of a group is unknown."""
     found: dict[TopicPartition, Heat] = {}
     worst: dict[TopicPartition, int] = {}
     for group in snapshot.groups:
@@ -101,8 +102,10 @@ def of_groups(snapshot: LagSnapshot, measure: str) -> dict[TopicPartition, Heat]
             severity = SEVERITY.index(part.status)
             tone = STATUSES[part.status][1] if severity >= worst.get(at, -1) else found[at].tone
             worst[at] = max(severity, worst.get(at, -1))
-            before = found[at].value if at in found else None
-            largest = max((one for one in (before, value) if one is not None), default=None)
+            both = [found[at].value, value] if at in found else [value]
+            largest = max((one for one in both if one is not None), default=None)
+            if None in both and not largest:
+                largest = None
             found[at] = Heat(at, largest, "accent" if measure == "rate" else tone)
     return found
 

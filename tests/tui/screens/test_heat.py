@@ -13,7 +13,7 @@ from kcli.admin.topics.topics import Partition, Topic
 from kcli.lag.figures import Lag, Sample
 from kcli.lag.history import GroupStanding
 from kcli.lag.partition_lag import PartitionFigures
-from kcli.lag.status import OK, STUCK
+from kcli.lag.status import NO_COMMIT, OK, STUCK
 from kcli.lag.watch import LagSnapshot
 from kcli.model import TopicPartition
 from kcli.text.numbers import DASH, count
@@ -125,7 +125,7 @@ def test_a_rate_is_what_came_since_the_answer_before() -> None:
 def test_a_partition_has_the_most_lag_and_the_worst_status_of_its_groups(order: int) -> None:
     at = TopicPartition("orders", 0)
 
-    def group(name: str, status: str, lag: int, age: float | None) -> GroupStanding:
+    def group(name: str, status: str, lag: int | None, age: float | None) -> GroupStanding:
         sample = Sample(group=name, topic="orders", partition=0)
         part = PartitionFigures(lag=Lag(sample=sample, lag=lag), status=status, time_lag=age, in_rate=3.0)
         return GroupStanding(described=Described(group=name), partitions=[part], status=status)
@@ -136,6 +136,8 @@ def test_a_partition_has_the_most_lag_and_the_worst_status_of_its_groups(order: 
     assert of_groups(some, "rate") == {at: Heat(at, 3.0, "accent")}
     assert of_groups(LagSnapshot(groups=[group("a", OK, 0, None)]), "age")[at].value == 0.0, "nothing is unread"
     assert of_groups(LagSnapshot(groups=[group("a", OK, 5, None)]), "age")[at].value is None
+    some = LagSnapshot(groups=[group("a", OK, 0, None), group("b", NO_COMMIT, None, None)][::order])
+    assert of_groups(some, "lag")[at].value is None, "0 is not known of all"
 
 
 async def test_partitions_are_shades_and_the_cursor_names_one(dashboard: Open) -> None:
