@@ -24,6 +24,7 @@ import time
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -104,12 +105,44 @@ class Screens:
         return tuple("".join(NAMES.get(key, key) for key in keys) or "kcli tui" for keys, _ in self.steps)
 
 
-NAMES = {"enter": "⏎", "down": "↓", "up": "↑", "left": "←", "right": "→", "slash": "/"}
+NAMES = {
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
+    "escape": "esc ",
+    "enter": "⏎",
+    "down": "↓",
+    "up": "↑",
+    "left": "←",
+    "right": "→",
+    "slash": "/",
+}
 DASHBOARD = {
     "why": Screens(
         "Why a group lags",
         "",
         (((), "ledger"), (("down", "enter"), "Group fraud"), (("left",) * 9, "in 40/s"), (("4",), "is now STUCK")),
+    ),
+    "past": Screens(
+        "Back in time",
+        "",
+        (
+            ((), "ledger"),
+            (("less_than_sign",), "12:46:35"),
+            (("less_than_sign",), "12:46:11"),
+            (("greater_than_sign",), "12:46:35"),
+        ),
+    ),
+    "undo": Screens(
+        "Change a config, and undo it",
+        "topic orders",
+        (
+            ((), "Partitions"),
+            (("3", "a", "c"), "Change configs"),
+            (tuple("retention.ms=3d"), "would change"),
+            (("enter", *"orders", "enter"), "1 done"),
+            (("escape", "z"), "Undo change 1"),
+            (("enter",), "1 done"),
+        ),
     ),
     "heatmap": Screens(
         "The lag of every partition",
@@ -265,6 +298,11 @@ def write_screens(folder: Path) -> None:
     with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
         patch.setattr("kcli.sandbox.cluster.cluster.b2a_base64", lambda *_, **__: b"demo")  # the id of the cluster
         sandbox = stack.enter_context(SandboxThread())
+        clock = SimpleNamespace(time_ns=lambda: BEGUN * 1_000_000, monotonic=time.monotonic, sleep=time.sleep)
+        patch.setattr("kcli.changes.journal.time", clock)
+        patch.setattr("kcli.changes.journal._user", lambda: "ann")
+        patch.setattr("kcli.tui.dialogs.undo.elapsed", lambda seconds: "4s")
+        patch.setenv("XDG_STATE_HOME", stack.enter_context(tempfile.TemporaryDirectory()))
         patch.setenv("TZ", "UTC")
         time.tzset()
         asyncio.run(pictures.seed(sandbox.bootstrap))
