@@ -215,7 +215,7 @@ class Opening:
         if self._access is not None and self._access.context is not None:
             what = "require a client certificate (ssl.keystore.location)"
         raise ConnectError(
-            f"{self._name}  closed the connection on the first request: it may {what}, or it is not a Kafka listener"
+            f"{self._name} closed the connection on the first request: it may {what}, or it is not a Kafka listener"
         )
 
     async def _greet(self, connection: Connection, end: float, version: int) -> None:

@@ -139,7 +139,7 @@ class ChangeToUndo:
         where = await journal.where_of(target, None)
         if where != self._where:
             made = f"{self._name} was made on {self._where or 'a cluster without an id'}"
-            raise UsageError(f"{made},  but this is {where or 'a cluster without an id'}").hinted("name-cluster")
+            raise UsageError(f"{made}, but this is {where or 'a cluster without an id'}").hinted("name-cluster")
         if self._topic_ids and not self._force:
             await self._check_topics(target[0] if isinstance(target, tuple) else target)
 

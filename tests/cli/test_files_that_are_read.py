@@ -141,7 +141,7 @@ def test_a_device_is_refused_wherever_a_file_is_named(tmp_path: Path, monkeypatc
         for (variables, words), (code, text) in zip(given, told(given), strict=True):
             assert code, words
             known = "it is a device" in text or ("demo" in words and "file not found" in text)
-            assert known or ("KCLI_CONFIG" in variables and "there is no file" in text), (words, text)
+            assert known or ("KCLI_CONFIG" in variables and "file not found" in text), (words, text)
 
 
 @pytest.mark.process

@@ -176,8 +176,8 @@ def test_time_limits() -> None:
             ["schema.registry.url=https://a", "bearer.auth.issuer.endpoint.url=http://idp/token"],
             "the token URL http://idp/token is not https",
         ),
-        (["schema.registry.url=http://a", "basic.auth.user.info=a:b"], "others can read them: use https"),
-        (["schema.registry.url=http://a", "bearer.auth.token=t"], "others can read them: use https"),
+        (["schema.registry.url=http://a", "basic.auth.user.info=a:b"], "others could read them: use https"),
+        (["schema.registry.url=http://a", "bearer.auth.token=t"], "others could read them: use https"),
         (["schema.registry.url=http://a", "schema.registry.kind=glu"], "must be one of confluent"),
         (
             ["schema.registry.url=https://a", "schema.registry.ssl.key.location=/k"],

@@ -405,8 +405,8 @@ def test_each_function_of_admin_is_there_without_async() -> None:
 @pytest.mark.parametrize(
     ("topics", "selection", "says"),
     [
-        ((), {"start": "latest"}, "which topics"),
-        ((), {"stop_at_end": True}, "which topics"),
+        ((), {"start": "latest"}, "need topics"),
+        ((), {"stop_at_end": True}, "need topics"),
         (("rows",), {"start": "begin"}, "start 'begin': expected earliest or latest"),
         (("rows",), {"group": "g", "start": kcli.Bound("offset", 5)}, "starts at committed offsets"),
         (("rows",), {"group": "g", "stop_at_end": True}, "stop_at_end"),

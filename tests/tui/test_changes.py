@@ -145,7 +145,7 @@ async def test_a_wrong_number_is_said_at_once(world: World) -> None:
         dialog = await opened(pilot, CreateTopic(), "name: a topic needs a name")
         dialog.query_one("#f-name", Input).value = "x"
         dialog.query_one("#f-partitions", Input).value = "no"
-        await shows(pilot, "partitions: expected a number from 1 on")
+        await shows(pilot, "partitions: expected a number of 1 or more")
         await confirm(pilot, "x")
         await shows(pilot, "there is no plan yet")
 

@@ -133,7 +133,7 @@ def test_what_cannot_be_reset_is_refused_as_a_whole(both: Applications) -> None:
     assert f"{both.input}x: this topic does not exist; did you mean {both.input}" in missing.err
     strange = both.run("streams", "reset", both.ours, "--internal-topic", f"{both.ours}-output", "--execute")
     assert strange.code == 2
-    assert "no internal topic of this application" in strange.err
+    assert "not an internal topic of this application" in strange.err
     assert both.run("streams", "reset", "nobody", "--execute").code == 1
     assert both.topics(both.ours) == {*INTERNAL, *OTHERS}
 

@@ -107,7 +107,7 @@ async def test_B20_a_client_certificate_is_demanded_and_judged(secured: SecuredK
     for most in ("", "TLSv1.2"):
         told = await refusal(secured, "MTLS", trusting(secured, maximum=most))
         assert isinstance(told, TlsError)
-        assert "wants" in str(told)
+        assert "requires a client certificate" in str(told)
         assert "ssl.keystore.location" in str(told)
     told = await refusal(secured, "MTLS", trusting(secured, certificate=str(secured.stranger.both)))
     assert isinstance(told, TlsError)

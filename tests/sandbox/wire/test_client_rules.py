@@ -133,7 +133,7 @@ async def test_E40_a_commit_for_a_generation_that_is_over_is_found() -> None:
                 ),
                 9,
             )  # fmt: skip
-        assert sandbox.violations == [f"broker 1: {member} commits for generation 1 of g, it is in 2"]
+        assert sandbox.violations == [f"broker 1: {member} commits for generation 1 of g, but is in generation 2"]
 
 
 SUITE = """

@@ -200,7 +200,7 @@ async def test_what_is_typed_is_indented_on_request(world: World) -> None:
         area = pilot.app.screen.query_one("#value", TextArea)
         area.text = '{"a":[1]'
         await pilot.press("ctrl+l")
-        await shows(pilot, "the value is no JSON object or list")
+        await shows(pilot, "the value is not a JSON object or list")
         area.text += "}"
         await pilot.press("ctrl+l")
         await until(pilot, lambda: area.text == '{\n  "a": [\n    1\n  ]\n}')
