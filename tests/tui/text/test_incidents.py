@@ -40,7 +40,7 @@ DAY = 86_400.0
 def standing(name: str, status: str, lag: int, **more: float | None) -> GroupStanding:
     """A group with one partition."""
     sample = Sample(group=name, topic="orders", partition=0, client_id="pod-7" if status != ORPHANED else None)
-    part = PartitionFigures(lag=Lag(sample=sample, lag=lag), status=status, still=90.0)
+    part = PartitionFigures(lag=Lag(sample=sample, lag=lag), status=status, still=90.0, uncommitted=90.0)
     total = Total(group=name, lag=lag, status=status, alike=1, partitions=1)
     described = Described(group=name, state="Stable", type="consumer")
     out = GroupStanding(described=described, total=total, partitions=[part], status=status)
