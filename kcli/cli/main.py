@@ -106,6 +106,10 @@ def _dispatch(words: list[str]) -> int:
         from kcli.cli.parsing.typer_app import print_help
 
         print_help()
+        if not words:
+            from kcli.cli.commands.config.importing.first_contact import listing
+
+            _print(listing())
         return 0 if words else 2
     return run_words(words)
 

@@ -106,6 +106,10 @@ def run(options: TuiOptions) -> int:
     window = seconds(options.window, "--window", 60.0, 1)
     if options.keys:
         return _print_keys()
+    if not options.replay and not options.web and sys.stdin.isatty() and sys.stdout.isatty():
+        code = _first_contact(options)
+        if code is not None:
+            return code
     start = _replay(Path(options.replay), window) if options.replay else _live(options, interval, window)
     if options.web and not os.environ.get(DRIVER):
         return _serve(options, start)
@@ -124,6 +128,33 @@ def run(options: TuiOptions) -> int:
     )
     code = board.run()
     return (board.return_code or 0) if code is None else code
+
+
+def _first_contact(options: TuiOptions) -> int | None:
+    """Let the user choose a cluster where none is named; the exit code where none is opened. Raises UsageError."""
+    from kcli.cli.commands.config.importing.first_contact import is_unnamed, keep, offers, use
+
+    if not is_unnamed(options):
+        return None
+    _needs_textual()
+    from kcli.tui.chooser import Chooser
+
+    known = offers()
+    rows = [(offer.name, offer.servers, offer.where) for offer in known]
+    answer = Chooser(rows, [offer.found is not None for offer in known], [offer.usable for offer in known]).run()
+    if answer is None:
+        return 0
+    at, kept = answer
+    offer = known[at]
+    if offer.found is not None:
+        (keep if kept else use)(options, offer.found)
+    elif offer.is_profile:
+        options.profile = offer.name
+    else:
+        from kcli.cli.commands.demo.command import DemoOptions, demo
+
+        return demo(DemoOptions())
+    return None
 
 
 def _serve(options: TuiOptions, start: Callable[[], Session]) -> int:

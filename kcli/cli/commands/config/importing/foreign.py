@@ -10,6 +10,7 @@ from kcli.cli.commands.config.importing.readers import ForeignCluster, kaf, kafk
 from kcli.cli.documents.input_file import read_text
 from kcli.errors import UsageError
 from kcli.system.files import SETTINGS
+from kcli.values import Value, field
 
 PLACES = {
     "kcat": ("$KCAT_CONFIG", "$KAFKACAT_CONFIG", "~/.config/kcat.conf", "~/.config/kafkacat.conf"),
@@ -26,8 +27,38 @@ NOTHING = {"ssl.endpoint.identification.algorithm": "none"}
 """Properties that say something by saying nothing, and the word for it."""
 
 
-def place(kind: str) -> str:
-    """The path of a tool's configuration file. Raises UsageError when it does not exist."""
+class FoundCluster(Value):
+    """A cluster in another tool's file. `problem` says why the file cannot be used."""
+
+    tool: str = ""
+    path: str = ""
+    cluster: ForeignCluster = field(factory=ForeignCluster)
+    problem: str = ""
+
+    @property
+    def words(self) -> list[str]:
+        """The command line that makes it a profile."""
+        file = [self.path] if self.tool == "properties" else []
+        return ["kcli", "config", "import", self.tool, *file, "--only", self.cluster.name, "--write"]
+
+
+def discover() -> list[FoundCluster]:
+    """The clusters that other tools know on this machine, and those of `*.properties` in the working directory."""
+    files = [(kind, path) for kind in PLACES if (path := _existing(kind))]
+    files += [("properties", name) for name in sorted(os.listdir()) if name.endswith(".properties")]
+    found = []
+    for kind, path in files:
+        try:
+            clusters = read(kind, path, os.path.splitext(path)[0] if kind == "properties" else kind)
+        except UsageError as problem:
+            found.append(FoundCluster(tool=kind, path=path, problem=str(problem)))
+            continue
+        found += [FoundCluster(tool=kind, path=path, cluster=one) for one in clusters if one.bootstrap]
+    return found
+
+
+def _existing(kind: str) -> str:
+    """The path of a tool's configuration file, "" where there is none."""
     for where in PLACES[kind]:
         path = os.path.expanduser(where)
         if where[0] == "$":
@@ -35,6 +66,13 @@ def place(kind: str) -> str:
             path = os.environ.get(variable, "") and os.environ[variable] + slash + rest
         if path and os.path.isfile(path):
             return path
+    return ""
+
+
+def place(kind: str) -> str:
+    """The path of a tool's configuration file. Raises UsageError when it does not exist."""
+    if path := _existing(kind):
+        return path
     places = ", ".join(PLACES[kind]) or "nowhere in particular"
     raise UsageError(f"no configuration file of {kind} ({places}): kcli config import {kind} FILE")
 

@@ -60,7 +60,7 @@ def run(options: ImportOptions) -> int:
         clusters[0].name = name
     for cluster in clusters:
         if kind != "properties":
-            _literal(cluster, path)
+            check_literal(cluster, path)
         anchor(cluster, os.path.dirname(path))
         _remark(cluster, kind, quiet=options.quiet)
     if options.write:
@@ -95,7 +95,7 @@ def _source(words: list[str]) -> tuple[str, str]:
     return kind, words[1] if len(words) == 2 else place(kind)
 
 
-def _literal(cluster: ForeignCluster, path: str) -> None:
+def check_literal(cluster: ForeignCluster, path: str) -> None:
     """Raises UsageError for a text that a profile would look up or run: other tools send it as it is."""
     for key, value in cluster.properties.items():
         if value.startswith("${") and value.endswith("}"):
