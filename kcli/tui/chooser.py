@@ -10,14 +10,11 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widgets import Footer, OptionList, Static
 
-from kcli.tui.text.printable import fitted, printable
+from kcli.tui.text.printable import printable
 from kcli.tui.themes import THEMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-NAME, SERVERS = 24, 40
-"""Cells of the columns."""
 
 
 class Chooser(App[tuple[int, bool] | None]):
@@ -53,11 +50,11 @@ class Chooser(App[tuple[int, bool] | None]):
         self.query_one(OptionList).focus()
 
     def _line(self, row: tuple[str, str, str]) -> Text:
-        name, servers, where = row
-        return Text.assemble(
-            fitted(printable(name), NAME, middle=True), "  ",
-            fitted(printable(servers), SERVERS), "  ", (printable(where), "dim"),
-        )  # fmt: skip
+        """Two lines, which are cut rather than wrapped."""
+        name, servers, where = map(printable, row)
+        text = Text.assemble(f"{name}  {servers}\n", (f"  {where}", "dim"))
+        text.no_wrap, text.overflow = True, "ellipsis"
+        return text
 
     def action_down(self) -> None:
         self.query_one(OptionList).action_cursor_down()

@@ -39,7 +39,7 @@ async def test_enter_opens_one_this_time_and_w_keeps_it(keys: list[str], answer:
 async def test_a_click_opens_one() -> None:
     app = chooser()
     async with app.run_test() as pilot:
-        await pilot.click(OptionList, offset=(3, 2))
+        await pilot.click(OptionList, offset=(5, 5))
     assert app.return_value == (2, False)
 
 

@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from kcli.cli.commands import tui
 from kcli.cli.commands.config.importing import first_contact
+from kcli.cli.commands.tui import TuiOptions
 from kcli.cli.main import main
 from kcli.cli.parsing.groups import ConnectionOptions
 from kcli.cli.runtime.connection import Connection
+from kcli.tui.chooser import Chooser
 from tests.ports import free_ports
 
 KAF = """
@@ -121,3 +124,22 @@ def test_a_text_that_kcli_would_look_up_or_run_is_refused(full: Path) -> None:
     assert shop is not None
     with pytest.raises(Exception, match="contains"):
         first_contact.use(ConnectionOptions(), shop)
+
+
+@pytest.mark.parametrize(("name", "keep"), [("shop", False), ("shop", True), ("client", False)])
+def test_the_dashboard_opens_what_was_chosen(
+    full: Path, monkeypatch: pytest.MonkeyPatch, name: str, keep: bool
+) -> None:
+    at = [offer.name for offer in first_contact.offers()].index(name)
+    monkeypatch.setattr(Chooser, "run", lambda self: (at, keep))
+    options = TuiOptions()
+    assert tui._first_contact(options) is None
+    connection = Connection(options)
+    assert connection.client().bootstrap[0].host == {"shop": "one", "client": "three"}[name]
+    assert (connection.profile is not None) == keep
+    assert "secret" not in tui.aim(options, connection)
+
+
+def test_who_leaves_the_list_opens_nothing(full: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Chooser, "run", lambda self: None)
+    assert tui._first_contact(TuiOptions()) == 0
