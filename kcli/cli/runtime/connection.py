@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 DEFAULT = "localhost:9092"
 """Where the cluster is when nothing names one."""
-UNNAMED = "no cluster is set: use -b HOST:PORT, KCLI_BOOTSTRAP or `kcli config add`; `kcli` lists those found on this machine"
+UNNAMED = (
+    "no cluster is set: use -b HOST:PORT, KCLI_BOOTSTRAP or `kcli config add`, or start one with `kcli sandbox`; "
+    "`kcli` lists those found on this machine"
+)
 
 
 class Connection:
