@@ -83,7 +83,7 @@ def acls_of(of: dict[str, Any]) -> list[Acl]:
     if str(of.get("cluster", False)).lower() == "true":
         resources.append(("cluster", CLUSTER))
     if not resources:
-        raise UsageError(f"an ACL needs a {', '.join(KINDS)}")
+        raise UsageError(f"an ACL needs a resource: {', '.join(KINDS)}")
     if not ("allow" in of or "deny" in of):
         raise UsageError("add what is allowed or denied: allow: [read, describe]")
     for principal in map(str, _some(of["principal"])):

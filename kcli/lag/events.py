@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kcli.admin.groups.groups import who
+from kcli.text.numbers import counted
 from kcli.values import Value
 
 TYPE_CHECKING = False
@@ -36,7 +37,7 @@ def of_partition(time: float, before: PartitionFigures | None, now: PartitionFig
         changes.append(("rewound", f"committed went back from {begun} to {ended}", begun - ended))
     lost = now.lag.lost - before.lag.lost
     if lost > 0:
-        changes.append(("lost", f"retention deleted {lost} unread offsets", lost))
+        changes.append(("lost", f"retention deleted {counted(lost, 'unread offset')}", lost))
     return [
         Event(
             time=time,

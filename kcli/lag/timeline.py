@@ -7,6 +7,7 @@ from collections import deque
 
 from kcli.lag.events import Event, of_group, of_partition
 from kcli.lag.status import BEHIND, CALM, SEVERITY
+from kcli.text.numbers import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def _text(events: list[Event]) -> str:
     if len(events) == 1 or events[0].kind == "status":
         return events[0].text
     if events[0].kind == "lost":
-        return f"retention deleted {sum(event.offsets for event in events)} unread offsets"
+        return f"retention deleted {counted(sum(event.offsets for event in events), 'unread offset')}"
     return f"committed went back, by {sum(event.offsets for event in events)} in all"
 
 

@@ -182,7 +182,7 @@ def test_YAML_TOML_and_JSON_say_the_same(tmp_path: Path) -> None:
         ("user: alice\n", "ip: 10.0.0.1\n", "f.yaml:25: an ip quota cannot be combined"),
         ("allow: [read, describe]", "allow: [raed]", "f.yaml:30: acls 1: allow: unknown value raed; did you mean read"),
         ("User:bob", "bob", "f.yaml:32: bob: expected TYPE:NAME, such as User:bob"),
-        ("  topic: [orders, mail]\n", "", "f.yaml:29: an ACL needs a topic, group,"),
+        ("  topic: [orders, mail]\n", "", "f.yaml:29: an ACL needs a resource: topic, group,"),
         ("cluster: true", "cluster: kafka", "f.yaml:33: acls 3: cluster: expected true or false, not kafka"),
         ("deny: delete, ", "", "f.yaml:32: add what is allowed or denied"),
         ("topics: [old]", "topics: [orders]", "f.yaml:35: orders is declared both absent and present, at f.yaml:8"),

@@ -316,7 +316,7 @@ def _users(path: str) -> dict[str, str]:
     lines = read_text(path, SETTINGS, f"--users {path}").splitlines()
     pairs = [line.partition(":") for line in lines if line.strip() and not line.startswith("#")]
     if not pairs or not all(name and colon for name, colon, _ in pairs):
-        raise UsageError(f"--users {path}: expected at least one line NAME:PASSWORD, and no others")
+        raise UsageError(f"--users {path}: expected one NAME:PASSWORD per line")
     return {name: password for name, _, password in pairs}
 
 

@@ -110,7 +110,7 @@ class Connection:
             return made
         name = self.profile.name
         if self._confirmed is not None and self._confirmed != name:
-            raise UsageError(f"--confirm {self._confirmed}: but the profile in use is {name}")
+            raise UsageError(f"--confirm {self._confirmed}: the profile in use is {name}")
         guard = "" if self._confirmed and self.profile.guard == "protected" else self.profile.guard
         if guard == "read_only":
             made = made.replace(auto_create_topics=False)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 LONG = 5.0
 """Seconds without progress before the message. It doubles with each message: some producers commit once a minute."""
 LOOK = 1.0
-HINT = "--isolation read_uncommitted reads past them"
+HINT = "--isolation read_uncommitted reads such records, too"
 
 
 async def say_ends(cluster: Cluster, ends: Mapping[TopicPartition, tuple[int, int]]) -> None:

@@ -37,7 +37,7 @@ STATES = {
     "no leader": "the cluster names no leader",
     "backing off": "the last attempt failed; the next one is in `seconds`",
     "resolving": "its start offset is looked up",
-    "validating": "it is checking whether the new leader has the records already read (KIP-320)",
+    "validating": "kcli is checking whether the new leader has the records already read (KIP-320)",
     "throttled": "the broker requested a pause of more than a minute (quota)",
     FULL: "fetched records of its broker fill the buffer until they are polled",
 }

@@ -163,8 +163,8 @@ class ShareMember:
         broker = await self._cluster.anyone()
         if (await broker.versions()).get(SHARE_HEARTBEAT, (0, 0))[1] < 1:  # 0 was the early access of 4.0
             return UnsupportedVersion(
-                f"{self._group}: this broker does not support share groups (KIP-932). Apache Kafka 4.2 and newer "
-                "enables them by default; in 4.1, `kafka-features.sh upgrade --feature share.version=1` enables them"
+                f"{self._group}: this broker does not support share groups (KIP-932). They are enabled by default "
+                "from Apache Kafka 4.2 on; in 4.1, `kafka-features.sh upgrade --feature share.version=1` enables them"
             )
         return UnsupportedVersion(
             f"{self._group}: share groups are disabled on this cluster; "

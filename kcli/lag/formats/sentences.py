@@ -62,7 +62,7 @@ def _sentence(standing: GroupStanding, snapshot: LagSnapshot) -> str:
         case lag_status.STALLED:
             return f"has not moved for {duration(worst[0].still)}, while its member reads other partitions"
         case lag_status.LOSING_DATA:
-            return "has lost records: the next record of the group was deleted"
+            return "has lost records: the next record to read was deleted"
         case lag_status.PAST_END:
             past = counted(worst[0].lag.beyond, "offset")
             return f"is committed {past} past the end: the topic was truncated or recreated"

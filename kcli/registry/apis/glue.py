@@ -159,7 +159,7 @@ class GlueClient(RegistryClient):
             if status == "AVAILABLE":
                 return await self.by_guid(guid)
             if status != "PENDING":
-                reason = "AWS Glue rejects it, as an invalid schema or by the compatibility level of the subject"
+                reason = "AWS Glue rejects it: it is invalid, or not compatible at the level of the subject"
                 raise Incompatible(subject, (f"{reason} (status {harmless(status)})",), 0, 0)
             return None
 

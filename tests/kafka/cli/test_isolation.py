@@ -41,7 +41,7 @@ async def test_commands_and_kcat_see_the_same_records(
     assert counted.out.strip() == again.out.strip() == b"%d" % len(want)
     why = (
         f"kcli: {topic}[0] ends at offset {STABLE}: 2 offsets are undecided, because transaction pay-{topic} is open; "
-        "--isolation read_uncommitted reads past them\n"
+        "--isolation read_uncommitted reads such records, too\n"
     )
     for done in (read, last, counted, copied):
         assert (why in done.err) == (isolation == "read_committed"), done

@@ -64,7 +64,7 @@ WAITS = "no member reads for this group, and {} wait"
 STOOD = "…has not committed …"
 LAGS = "; {} of {} are not committed"
 AGAIN = "the topic was truncated or recreated"
-DELETED = "has lost records: the next record of the group was deleted"
+DELETED = "has lost records: the next record to read was deleted"
 UNREAD = "its member has not committed; {} offsets are unread"
 
 CASES = {

@@ -131,7 +131,7 @@ def test_a_group_that_grows_at_no_known_pace_has_a_reason_for_that() -> None:
         ),
         (
             group(LOSING_DATA),
-            "t[0] has lost records: the next record of the group was deleted",
+            "t[0] has lost records: the next record to read was deleted",
             "kcli configs get topic t",
         ),
     ],

@@ -84,7 +84,9 @@ def test_a_batch_has_the_good_records_in_its_files_and_the_bad_ones_whole_beside
     shown = capfd.readouterr()
     (job,) = json.loads(shown.out)["jobs"]
     assert (job["records"], job["bad"]) == (40, 4)
-    said = "4 records do not match the format of its key or value, and are kept in out.quarantine (--on-bad quarantine)"
+    said = (
+        "4 records do not match the format of their key or value, and are kept in out.quarantine (--on-bad quarantine)"
+    )
     assert said in shown.err
     assert ids(tmp_path / "out") == list(range(40))
     assert kept(tmp_path / "out.quarantine") == KEPT
@@ -161,7 +163,7 @@ def test_a_topic_has_the_bad_records_when_the_files_have_the_others(
     line = [*LINE, "--quarantine", f"topic:{bad}"]
     assert kcli("export", topic, "out", *line) == 0
     said = capfd.readouterr().err
-    assert f"4 records do not match the format of its key or value, and are kept in topic:{bad}" in said
+    assert f"4 records do not match the format of their key or value, and are kept in topic:{bad}" in said
     assert ids(tmp_path / "out") == list(range(40))
 
     assert sent(topics, bad, topic) == KEPT

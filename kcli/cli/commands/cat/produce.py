@@ -52,7 +52,9 @@ async def produce(line: CommandLine, stop: Stop) -> int:
         finally:
             await producer.close(0)
     if stop.asked and settings.transactional_id is None:
-        what = "some records read before it failed" if sending.failed else "all input read before it was sent"
+        what = (
+            "not all input read before it was acknowledged" if sending.failed else "all input read before it was sent"
+        )
         say(line.verbosity, 1, f"Interrupted: {what}")
     return sending.exit_code()
 

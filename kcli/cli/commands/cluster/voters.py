@@ -139,7 +139,8 @@ def remove(options: RemoveOptions) -> int:
         there = [controller for controller in there if directory in (NO_ID, controller.directory)]
         if not there:
             others = ", ".join(str(controller.node) for controller in known if controller.voter)
-            raise KcliError(f"no voter {node} has that directory; the voters are {others}")
+            of_directory = "" if directory == NO_ID else " with that directory"
+            raise KcliError(f"controller {node} is not a voter{of_directory}; the voters are {others}")
         if sum(controller.voter for controller in known) == 1:
             raise KcliError(f"controller {node} is the only voter")
         return there[0]

@@ -95,7 +95,7 @@ class Commits:
         elif again:
             from kcli.cli.output.messages import complain
 
-            complain(f"lost to another member before they were committed: {_read_again(again, self._unsure)}")
+            complain(f"partitions lost before their records were committed: {_read_again(again, self._unsure)}")
             self._unsure = False
 
     # -- at the end -------------------------------------------------------------------------------------------------

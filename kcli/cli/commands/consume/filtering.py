@@ -29,8 +29,12 @@ def filter_of(
     values are JSON whatever their format is; `decoded_keys`: keys may be JSON, too. Raises UsageError with the column
     of what is wrong."""
     if options.value_format and not decoded and not options.where and within is None and not _printed(options):
-        times = " and --time-field" if has_time_field else ""
-        raise UsageError(f"--value-format sets how --where{times} read{'' if times else 's'} values; add one of them")
+        said = (
+            "--where and --time-field read values; add one of them"
+            if has_time_field
+            else "--where reads values; add --where"
+        )
+        raise UsageError(f"--value-format sets how {said}")
     if not decoded and options.value_format in WHOLE:
         raise UsageError(f"--value-format {options.value_format} works only in consume, tail and count")
     where = []

@@ -157,7 +157,7 @@ class Plan(Selection):
             raise UsageError("--group starts at its committed offsets; `kcli groups reset` moves them to a time")
         if self.range.stop is not None or (start is not None and start.kind not in ("earliest", "latest", "stored")):
             raise UsageError(
-                "--group starts at its committed offsets; only -o beginning or -o end (used if there is "
+                "--group starts at its committed offsets; only -o beginning or -o end (used if there are "
                 "none) are allowed"
             )
         if start is not None and start.kind != "stored":

@@ -71,7 +71,7 @@ def verdict(plan: Plan, tally: Tally, problem: KcliError | None, stop: Stop, sec
     if problem is not None:
         complain(sentence(problem))
         if isinstance(problem, BrokerError | UnknownOutcome) and plan.resume:
-            again = "" if plan.exactly_once else "; records copied after that are copied again"
+            again = "" if plan.exactly_once else "; records copied after its committed offsets are copied again"
             complain(f"run it again to resume from group {plan.group}{again}")
     if plan.format is not None:
         _show(plan, plan.format, tally, problem, seconds)

@@ -83,8 +83,9 @@ def check_ids(options: KeptSchemasOptions, source: Connection, target: Connectio
     here, there = source.registry(url), target.registry()
     if here is not None and there is not None and here.name != there.name:
         raise UsageError(
-            f"the two clusters have different registries, {here.name} and {there.name}, so the schema ids in records "
-            f"differ: --schemas keep copies them as they are, kcli copy --schemas register rewrites them"
+            f"the two clusters have different registries, {here.name} and {there.name}, where the schema ids in "
+            "records refer to different schemas: --schemas keep copies them as they are, kcli copy --schemas register "
+            "rewrites them"
         )
 
 

@@ -66,8 +66,8 @@ class StoredSelection(Selection):
         if not self.decoded_by or self.connection.quiet or not await Positions(cluster, undecoded).read():
             return
         complain(
-            f"filters now see what {self.decoded_by} decodes, so the copy starts over; --group {undecoded} resumes "
-            f"where the copy without decoding stopped"
+            f"filters now see what {self.decoded_by} decodes, so this run starts over; --group {undecoded} resumes "
+            f"where the last run without decoding stopped"
         )
 
     def kept(self, batch: Batch, at: TopicPartition) -> Batch | None:

@@ -146,7 +146,9 @@ def _note(place: str, samples: list[Sample], of: int) -> str:
     lost = sum(_span(sample).start - _span(sample).committed for sample in samples)
     single, many = {
         "deleted": (
-            f"{lost} offsets from {span.committed} on were deleted before they were read",
+            f"{lost} offsets from {span.committed} on were deleted before they were read"
+            if lost != 1
+            else f"offset {span.committed} was deleted before it was read",
             f"{lost} offsets of {count} partitions were deleted before they were read",
         ),
         "past": (

@@ -137,7 +137,7 @@ def _archive(options: DoctorOptions) -> Result:
     return (
         "warning",
         "none for this Spark and Java",
-        "`kcli pipeline doctor` creates it with its job, which halves the start of Spark",
+        "the job of `kcli pipeline doctor` creates it, which halves the start time of Spark",
     )
 
 

@@ -240,7 +240,7 @@ class Spec:
 
     def _sources(self, of: Map) -> None:
         if ("source" in of) == ("sources" in of):
-            raise self.wrong(of, "source", "missing source: with a topic, or sources: a list of them")
+            raise self.wrong(of, "source", "give either source, with a topic, or sources, a list of them")
         key = "source" if "source" in of else "sources"
         sources = [self._map(of, key)] if key == "source" else of[key]
         if not isinstance(sources, list) or not all(isinstance(source, Map) for source in sources) or not sources:
@@ -288,7 +288,7 @@ class Spec:
 
     def _sink(self, of: Map) -> None:
         if "sink" not in of:
-            raise self.wrong(of, "sink", "missing sink: with topic, files, table or print")
+            raise self.wrong(of, "sink", "missing sink, with topic, files, table or print")
         sink = self._map(of, "sink")
         self._known(sink, SINK)
         kinds = [key for key in ("topic", "files", "table", "print") if key in sink]

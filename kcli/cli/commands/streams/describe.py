@@ -99,7 +99,7 @@ def describe(options: DescribeOptions) -> int:
             if group.topology is None:
                 other = "a consumer group" if group.type in ("classic", "consumer") else f"a {group.type} group"
                 what = "the broker does not know its topology" if group.type == "streams" else f"this is {other}"
-                row.error = f"{what}; brokers know only the topology of groups with group.protocol=streams"
+                row.error = f"{what}; brokers know the topology only of groups with group.protocol=streams"
                 document.fail(KcliError(f"{name}: {row.error}"), name)
             document.of(SubtopologyRow).extend(
                 SubtopologyRow.of(

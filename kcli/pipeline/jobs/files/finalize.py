@@ -17,6 +17,7 @@ from kcli.errors import UsageError
 from kcli.pipeline.jobs import locks
 from kcli.pipeline.jobs.files.folder import LOG, parts_of
 from kcli.system.files import DOCUMENT, read_text
+from kcli.text.numbers import counted
 from kcli.values import Value, field
 
 
@@ -80,7 +81,9 @@ def _against_the_log(path: Path, leftovers: UnfinishedBatches) -> None:
     leftovers.committed = len(named)
     leftovers.missing = sorted(named - set(there))
     if named and len(leftovers.missing) == len(named):
-        raise UsageError(f"{path / LOG} lists {len(named)} files, but none of them is in the folder; nothing was done")
+        raise UsageError(
+            f"{path / LOG} lists {counted(len(named), 'file')}, but none is in the folder; nothing was done"
+        )
     leftovers.orphans = [path for name, path in there.items() if name not in named]
 
 

@@ -72,8 +72,8 @@ def evolved_columns(now: StructType, schema: Schema, label: str) -> StructType |
     narrow = {path: types for path, types in found.widened.items() if types[1] != "bigint"}
     for path, (old, new) in {**found.changed, **narrow}.items():
         raise KcliError(
-            f"{label}: the column {path} is {old} in the table and {new} here; Iceberg columns can only be "
-            "widened from int to bigint; nothing was written"
+            f"{label}: the column {path} is {old} in the table and {new} here; kcli can only widen Iceberg "
+            "columns from int to bigint; nothing was written"
         )
     return evolved(before, ours) if found.added or found.widened else None
 

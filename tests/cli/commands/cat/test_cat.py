@@ -127,7 +127,7 @@ def test_an_interrupted_transaction_is_aborted(kcli: Shell) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ((), b"% Interrupted: some records read before it failed\n"),
+        ((), b"% Interrupted: not all input read before it was acknowledged\n"),
         (("-X", "transactional.id=unheard"), b"% ERROR: No response to the abort: the coordinator aborts after"),
     ],
 )

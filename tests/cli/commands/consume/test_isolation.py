@@ -25,7 +25,7 @@ ALL = sorted([*COMMITTED, *ABORTED, *UNDECIDED])
 HELD = TopicPartition("t", 0)
 WHY = (
     f"t[0] {{}} at offset {STABLE}: 2 offsets are undecided, because {{}} is open; --isolation read_uncommitted "
-    f"reads past them\n"
+    f"reads such records, too\n"
 )
 
 

@@ -349,7 +349,7 @@ def test_a_record_the_destination_does_not_take_stops_the_copy_and_is_counted(kc
     assert done.returncode == 1
     assert b"max.message.bytes" in done.stderr
     assert b"1 failed" in done.stderr
-    assert b"; records copied after that are copied again" in done.stderr
+    assert b"; records copied after its committed offsets are copied again" in done.stderr
     assert kcli.ok("consume", target, "-e") == b"small\n"
 
 

@@ -184,7 +184,7 @@ def test_a_registry_that_comes_later_starts_over_and_it_is_said(kcli: Shell, fol
     assert kcli(*words).returncode == 0
     later = (*words, "-X", f"schema.registry.url={folder}")
     done = kcli(*later, "-c", "0").stderr.decode()
-    assert f"filters now see what {folder.removeprefix('file:')} decodes, so the copy starts over; --group " in done
+    assert f"filters now see what {folder.removeprefix('file:')} decodes, so this run starts over; --group " in done
     before = done.split("--group ")[1].split()[0]
     assert b"resuming after 2 offsets" in kcli(*later, "--group", before).stderr
     assert len(stored(kcli, target)) == 1

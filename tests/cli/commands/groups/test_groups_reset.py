@@ -435,7 +435,7 @@ def test_a_group_that_does_not_exist_is_created_only_when_asked(shell: Shell) ->
         (("--by-duration", "P1Y", "-t", "orders"), "expected a duration such as"),
         (("--to-datetime", "someday", "-t", "orders"), "expected ISO 8601"),
         (("--from-file", "/nowhere"), "--from-file /nowhere: No such file"),
-        (("--from-group", "other", "--time-field", "ts"), "--from-group is not a time that --time-field"),
+        (("--from-group", "other", "--time-field", "ts"), "--from-group and --time-field cannot be combined"),
         (("--to-earliest", "-t", "orders", "--time-field", "ts"), "--time-field requires a time"),
     ],
 )

@@ -27,7 +27,7 @@ WRONG = [
     ("export t out --continuous --trigger soon", "--trigger soon: expected a duration such as"),
     ("export t out --once --overwrite", "--once adds to its earlier output; --overwrite requires --batch"),
     ("export t out --append --overwrite", "--append and --overwrite cannot be combined"),
-    ("export t out --once -o 5:9", "--once never stops; a range with an end requires --batch"),
+    ("export t out --once -o 5:9", "--once cannot be combined with a range that has an end; use --batch"),
     ("export t out -o stored", "-o stored: a pipeline does not use a group; --once resumes from its checkpoint"),
     ("export t out -z fast", "-z fast: parquet supports none, uncompressed, snappy"),
     ("export t out --value-format msgpack", "--value-format msgpack needs --value-schema"),

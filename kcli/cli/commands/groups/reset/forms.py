@@ -91,7 +91,7 @@ def check_form(options: FormOptions) -> None:
     if len(forms) > 1:
         raise UsageError(f"{' and '.join(forms)} cannot be combined")
     if forms[0] in ("--from-file", "--from-group") and options.time_field is not None:
-        raise UsageError(f"{forms[0]} is not a time that --time-field can use")
+        raise UsageError(f"{forms[0]} and --time-field cannot be combined")
 
 
 def form_of(options: FormOptions, now: int, connection: ConnectionOptions) -> tuple[Prepare | Rewind, int | None]:

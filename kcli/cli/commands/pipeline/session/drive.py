@@ -121,8 +121,8 @@ def _unresolved(text: str) -> UsageError:
     """What to say when Maven's places do not have a package."""
     name = text.partition("unresolved dependency: ")[2].partition(": not found")[0].replace("#", ":").replace(";", ":")
     return UsageError(
-        f"Maven cannot find {name}: --packages {name.rpartition(':')[0]}:VERSION uses another, --conf "
-        f"spark.jars.repositories=URL another repository, --jars FILE,… local jars"
+        f"Maven cannot find {name}: --packages {name.rpartition(':')[0]}:VERSION uses another version, --conf "
+        "spark.jars.repositories=URL another repository, --jars FILE,… local jars"
     )
 
 
@@ -263,11 +263,15 @@ class Run:
 
     def _say_bad(self, bad: int) -> None:
         if bad and not self.frame.quiet:
-            many = f"{bad:,} records do" if bad > 1 else "1 record does"
+            many = (
+                f"{bad:,} records do not match the format of their"
+                if bad > 1
+                else "1 record does not match the format of its"
+            )
             what = "which was replaced by null (--on-bad null)"
             if self.job.quarantine:
                 what = f"and {'are' if bad > 1 else 'is'} kept in {self.job.quarantine} (--on-bad quarantine)"
-            complain(f"{many} not match the format of its key or value, {what}")
+            complain(f"{many} key or value, {what}")
 
     def _done(self, outcome: Outcome) -> int:
         if self.signals.asked and not self.frame.streaming and not self.frame.quiet:

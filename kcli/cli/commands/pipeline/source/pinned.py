@@ -64,8 +64,8 @@ class Pinned:
             if given:
                 return given
             raise UsageError(
-                "--value-schema is needed: the schema of the first run cannot be stored with a --checkpoint on "
-                "another machine, so the next run would use another one from newer records"
+                "--value-schema is needed: the schema of the first run cannot be stored with a --checkpoint that "
+                "is neither on this machine nor in s3://, so the next run would infer another one from newer records"
             )
         known = self._kept.known.get(topic)
         schema = given or known or taken or ""

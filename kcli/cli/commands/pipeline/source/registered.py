@@ -66,8 +66,8 @@ class Registered:
             reader = self._options.get(option) or self._options.get(f"{part}Schema", "")
             if kept.elsewhere and not reader.startswith(("id:", "file:")):
                 raise UsageError(
-                    f"{FLAGS[part]} id:N is needed: the schema of the first run cannot be stored with a --checkpoint "
-                    f"on another machine, so the next run would use a newer one"
+                    f"{FLAGS[part]} id:N is needed: the schema of the first run cannot be stored with a "
+                    "--checkpoint that is neither on this machine nor in s3://, so the next run would use a newer one"
                 )
             if kept.elsewhere or reader.startswith("file:"):
                 continue

@@ -82,7 +82,7 @@ class Source:
             )
         given = self.selection.range
         if frame.streaming and given.stop is not None:
-            raise UsageError(f"--{frame.mode} never stops; a range with an end requires --batch")
+            raise UsageError(f"--{frame.mode} cannot be combined with a range that has an end; use --batch")
         if given.start is not None and given.start.kind == "stored":
             raise UsageError("-o stored: a pipeline does not use a group; --once resumes from its checkpoint")
 
