@@ -179,8 +179,8 @@ def _without_html(text: str) -> str:
     import html
     import re
 
-    plain = re.sub(r"<(?:br|p|li|ul|ol|/?table|/?tr)\b[^<>]*>", " ", text)
-    plain = re.sub(r"</?(?:a|b|br|code|em|i|li|ol|p|pre|strong|td|th|tbody|thead|u|ul)\b[^<>]*>", "", plain)
+    blocks = r"</?(?:br|p|li|ul|ol|pre|table|tbody|thead|tr|td|th|div|h\d)(?:\s[^<>]*)?/?>"
+    plain = re.sub(r"</?(?:a|b|code|em|i|span|strong|u)(?:\s[^<>]*)?>", "", re.sub(blocks, " ", text))
     return " ".join(html.unescape(plain).split())
 
 

@@ -106,7 +106,7 @@ class Track:
         # start of its time with members: when it was seen to get one after it had none, less the time that earlier
         # members stood still if they left a moment ago, as those do that crash at one record again and again
         self.begun = 0.0
-        self.left = (0.0, 0.0)  # when it was seen without a member, and for how many seconds that one stood still
+        self.left = 0.0  # when it was seen without a member after it had one
         self._commit = 0
         self._by_member = False  # whether a member made the last commit
         self.sample = Sample()
@@ -122,12 +122,12 @@ class Track:
         if sample.owned is not None:
             owner = (sample.member_id or "?") if sample.owned else ""
             if self._owner and not owner:
-                self.left = time, self._still_owned(time)
+                self.left = time
             elif self._owner is not None and owner not in ("", self._owner):
                 self.assigned = time
                 if not self._owner:
-                    left, stood = self.left
-                    self.begun = time - (stood if left and time - left <= PATIENCE else 0.0)
+                    recent = self.left > 0 and time - self.left <= PATIENCE
+                    self.begun = time - (self._still_owned(self.left) if recent else 0.0)
             self._owner = owner
         if sample.error is not None or sample.end is None:
             return
@@ -163,7 +163,7 @@ class Track:
         self.moved, self.since = self.moved - by, self.since - by
         self.rewound_at, self.idle_until = self.rewound_at - by, self.idle_until - by
         self.assigned, self.begun = self.assigned - by, self.begun - by
-        self.left = self.left[0] - by, self.left[1]
+        self.left -= by
 
     def still(self, now: float) -> float:
         """Return for how many seconds the commit has not moved although records were waiting.

@@ -485,3 +485,13 @@ def test_a_group_whose_members_left_reads_nothing_and_is_not_called_self_assigne
     (found,) = history.add(1060.0, owned("", 1100))
     assert (found.status, found.out_rate) == ("ORPHANED", 0.0)
     assert explained(found, LagSnapshot()) == "no member reads for this group, and 8,900 offsets wait"
+
+
+def test_a_member_that_commits_as_it_leaves_was_not_standing_still() -> None:
+    history = History()
+    for n in range(6):
+        history.add(1000.0 + 20.0 * n, owned("old", 10 * n))
+    history.add(1105.0, owned("", 55))
+    history.add(1125.0, owned("new", 55))
+    (found,) = history.add(1126.0, owned("new", 55))
+    assert found.partitions[0].still == 1.0

@@ -109,6 +109,19 @@ async def test_a_tick_at_null_that_is_taken_back_gives_the_text_back(world: Worl
         await until(pilot, lambda: value.text == '{"order": 7}')
 
 
+async def test_what_is_typed_into_a_null_value_is_in_order(world: World) -> None:
+    """The first letter takes the tick away."""
+    async with world.open() as pilot:
+        screen = await form(pilot)
+        value = screen.query_one("#value", TextArea)
+        screen.query_one("#null-value", Checkbox).value = True
+        value.focus()
+        await pilot.pause()
+        await pilot.press(*"abc")
+        await until(pilot, lambda: value.text == "abc")
+        assert not screen.query_one("#null-value", Checkbox).value
+
+
 async def test_what_goes_wrong_is_one_sentence_and_nothing_is_sent(world: World) -> None:
     async with world.open() as pilot:
         screen = await form(pilot, "")

@@ -184,19 +184,16 @@ class Inspection:
         """Until it is cancelled."""
 
         async def replicas(cluster: Cluster) -> Found:
+            moves, problem = None, ""
+            try:
+                moves = await list_reassignments(cluster)  # first: the replicas of one that ends meanwhile are in sync
+            except KcliError as failure:
+                problem = f"moves in progress: {failure}"
             found = (await describe_topics(cluster, None, internal=True)).values()
             topics = [topic for topic in found if isinstance(topic, Topic)]
-            down = await self._down(cluster, topics)
-            behind = [
-                TopicPartition(part.topic, part.partition)
-                for topic in topics
-                for part in topic.partitions
-                if len(part.isr) < len(part.replicas)
-            ]
-            try:
-                return Found(of_replicas(topics, down, await list_reassignments(cluster, behind)))
-            except KcliError as problem:
-                return Found(of_replicas(topics, down), f"moves in progress: {problem}")
+            incidents = of_replicas(topics, await self._down(cluster, topics), moves)
+            matters = any(one.kind == "UNDER-REPLICATED" for one in incidents)
+            return Found(incidents, problem if matters else "")
 
         async def disks(cluster: Cluster) -> Found:
             return of_places(*await log_dirs(cluster))

@@ -450,18 +450,18 @@ class Produce(Dialog):
     def on_checkbox_changed(self, event: Checkbox.Changed) -> None:
         """What is null has no text; it has its text again when the tick is taken back."""
         key, value = self.query_one("#key", Input), self.query_one("#value", TextArea)
-        if event.checkbox.id == "null-key":
-            key.value = self._text_beside_null("key", key.value, event.value)
-        elif event.checkbox.id == "null-value":
-            value.text = self._text_beside_null("value", value.text, event.value)
+        kind, text = ("key", key.value) if event.checkbox.id == "null-key" else ("value", value.text)
+        if event.checkbox.id in ("null-key", "null-value"):
+            wanted = "" if event.value else text or self._erased.pop(kind, "")
+            if event.value:
+                self._erased[kind] = "" if kind in self._locked else text
+                self._unlock(kind)
+            if wanted != text:  # else the cursor would go back to the start of what is typed
+                if kind == "key":
+                    key.value = wanted
+                else:
+                    value.text = wanted
         self._check()
-
-    def _text_beside_null(self, kind: str, text: str, null: bool) -> str:
-        if not null:
-            return text or self._erased.pop(kind, "")
-        self._erased[kind] = "" if kind in self._locked else text
-        self._unlock(kind)
-        return ""
 
     def action_indent(self) -> None:
         """The value in several lines; what was on one line is sent so."""
