@@ -124,7 +124,7 @@ def test_a_pipeline_that_runs_another_cluster_and_sums_are_refused(lake, capsys)
     assert "lake, in process" in capsys.readouterr().err
     (folder / "state").mkdir()
     assert reset(folder, "0", "--execute") == 2
-    assert "sums and windows" in capsys.readouterr().err
+    assert "aggregates and windows" in capsys.readouterr().err
     (folder / "state").rmdir()
     batch_of(folder, 1, {topic: {"0": 70, "1": 80}}, whole=True)
     assert reset(folder, "0", "--execute") == 2

@@ -78,7 +78,7 @@ def test_a_text_that_means_null_as_a_folder_is_refused_or_null_and_counted(
         capfd.readouterr().err
     )
     assert kcli(*line, "--on-bad", "null") == 0
-    assert "1 record does not fit" in capfd.readouterr().err
+    assert "1 record does not match" in capfd.readouterr().err
     found = duckdb.sql(
         f"SELECT id, r FROM read_parquet('{tmp_path}/out/*/*.parquet', hive_partitioning=true) ORDER BY id"
     ).fetchall()

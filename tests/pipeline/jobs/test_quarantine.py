@@ -132,7 +132,7 @@ def test_sql_leaves_bad_records_out_and_counts_them(
     assert kcli("sql", sql, *LINE, "--quarantine", "bad", "--format", "ndjson") == 0
     shown = capfd.readouterr()
     assert json.loads(shown.out) == {"n": 40, "total": 780, "k": 39}
-    assert "4 records do not fit" in shown.err
+    assert "4 records do not match" in shown.err
     assert kept(tmp_path / "bad") == KEPT
     assert kcli("sql", sql, *LINE) == 2
     assert "--on-bad quarantine needs" in capfd.readouterr().err

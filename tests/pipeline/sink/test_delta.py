@@ -84,7 +84,7 @@ def test_versions_folders_by_column_and_what_does_not_fit(kcli, topics, topic, t
     assert kcli(*line, "--partition-by", "k,date", "--append") == 0
     assert rows_of(tmp_path / "lake", "k", "offset") == sorted(wanted * 2)
     assert kcli(*line, "--append") == 2
-    assert "its column date is date, here not there" in capfd.readouterr().err
+    assert "date is date there and missing here" in capfd.readouterr().err
     assert kcli(*line, "--partition-by", "date", "--append") == 2
     assert "is partitioned by k, date: partition by the same columns (--partition-by)" in capfd.readouterr().err
     back = topics.make(1)

@@ -163,7 +163,7 @@ def test_data_loss_is_records_below_the_start_of_the_log_and_nothing_else(spark,
     wanted = {"startingOffsets": offsets(topic, p0=30), "endingOffsets": offsets(topic, p0=60)}
     sentence, code = fails(lambda: read(spark, topics.bootstrap, topic, **wanted))
     assert sentence == (
-        f"{topic}[0]: offsets 30 to 40 are gone, the log starts at 40; failOnDataLoss=false reads what is left"
+        f"{topic}[0]: offsets 30 to 40 no longer exist; the log starts at 40; failOnDataLoss=false continues from there"
     )
     assert code == 1
     left = read(spark, topics.bootstrap, topic, failOnDataLoss="false", **wanted)

@@ -383,7 +383,7 @@ def fits(
     ours = {one.name: one.dataType.simpleString() for one in now.fields}
     theirs = {one.name: one.dataType.simpleString() for one in there.fields}
     wrong = {
-        name: (theirs.get(name, "not there"), ours.get(name, "not there"))
+        name: (theirs.get(name, "missing"), ours.get(name, "missing"))
         for name in {**ours, **theirs}
         if ours.get(name) != theirs.get(name) and (name in ours or name not in made)
     }

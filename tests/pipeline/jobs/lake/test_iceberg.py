@@ -105,7 +105,7 @@ def test_a_stream_adds_what_came_and_a_batch_done_again_is_there_once(
     assert [commit.epoch, sorted(commit.end.values()), sorted(commit.start.values())] == [1, [20, 20], [10, 10]]
     other = ["other" if word == "lake" and before == "--name" else word for before, word in pairwise(["", *line])]
     assert kcli(*other) == 2
-    assert "exists and" in capfd.readouterr().err
+    assert "exists, but" in capfd.readouterr().err
     assert kcli(*other, "--append") == 0
     assert len(by_pyiceberg(table_of(tmp_path / "lake", "raw.orders"), "offset")) == 80
     assert kcli(*other) == 0
