@@ -147,7 +147,7 @@ def test_finalize_tells_of_files_that_are_missing_and_refuses_strange_folders(tm
     assert main(["pipeline", "finalize", str(out), "--execute"]) == 1
     assert "part-b" in capsys.readouterr().err
     written(tmp_path / "moved", {"0": ["part-a"]}, ["part-z"])
-    with pytest.raises(UsageError, match="none of them is in the folder"):
+    with pytest.raises(UsageError, match="but none is in the folder"):
         finalize.finalize(tmp_path / "moved")
     assert (tmp_path / "moved" / "part-z").exists()
     written(tmp_path / "broken", {"0": []}, ["part-z"])

@@ -337,7 +337,7 @@ async def test_without_a_plot_the_arrows_move_columns() -> None:
 
 
 async def test_a_reason_that_is_longer_than_a_line_takes_two(dashboard: Open) -> None:
-    async with dashboard(size=(80, 24)) as pilot:
+    async with dashboard(size=(80, 24), interval=3600.0) as pilot:  # a refresh would put another title there
         await pilot.press("enter")
         plot = pilot.app.screen.query_one(Plot)
         await until(pilot, lambda: plot.chart.points)
