@@ -124,7 +124,7 @@ def test_a_stream_goes_into_a_topic_and_on_after_a_restart(spark, topics, tmp_pa
     [
         (["1 AS price"], {"topic": "t"}, "column value is missing; columns: price"),
         (["'x' AS value"], {}, "set the option topic, or add a column topic"),
-        (["1 AS value"], {"topic": "t"}, "column value has to be binary or string, not int"),
+        (["1 AS value"], {"topic": "t"}, "column value must be binary or string, not int"),
         (["'x' AS value"], {"topic": "t", "keepTimestamp": "true"}, "keepTimestamp requires a column timestamp"),
         (["'x' AS value"], {"topic": "t", "kafka__transactional__id": "x"}, "option kafka.transactional.id is not"),
         (["'x' AS value"], {"topic": "t", "topik": "x"}, "unknown option topik; did you mean topic"),
