@@ -227,7 +227,7 @@ class Track:
         decrease; otherwise nothing is known about that time."""
         done, since, member_moved, self.waits = stood
         if member_moved is None and self.sample.owned:
-            return  # it got a member since then, nobody saw when
+            return  # when it got a member since then is unknown
         first = len(self.done) == 1 and self.done.times[0] == self.idle_until > since
         if first and self.done.values[0] == done < (self.sample.end or 0):
             self.done.times[0] = self.idle_until = since

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import shlex
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from kcli.cli.commands import tui
 from kcli.cli.commands.config.importing import first_contact
+from kcli.cli.commands.config.importing.foreign import FoundCluster
 from kcli.cli.commands.tui import TuiOptions
 from kcli.cli.main import main
 from kcli.cli.parsing.groups import ConnectionOptions
 from kcli.cli.runtime.connection import Connection
+from kcli.errors import UsageError
 from kcli.tui.chooser import Chooser
 from tests.ports import free_ports
 
@@ -143,3 +146,27 @@ def test_the_dashboard_opens_what_was_chosen(
 def test_who_leaves_the_list_opens_nothing(full: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Chooser, "run", lambda self: None)
     assert tui._first_contact(TuiOptions()) == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "sasl.oauthbearer.token.command=touch ran",
+        "sasl.password=${command:touch ran}",
+        "sasl.password=${env:HOME}",
+        "sasl.password=${file:/etc/hostname}",
+    ],
+)
+@pytest.mark.parametrize("take", [first_contact.use, first_contact.keep])
+def test_a_file_of_the_working_directory_runs_nothing_and_takes_nothing(
+    full: Path, line: str, take: Callable[[ConnectionOptions, FoundCluster], None]
+) -> None:
+    Path("client.properties").write_text(f"bootstrap.servers=three:9092\n{line}\n")
+    (found,) = [offer.found for offer in first_contact.offers() if offer.name == "client"]
+    assert found is not None
+    options = ConnectionOptions()
+    with pytest.raises(UsageError, match=r"if you trust the file, use -F client\.properties"):
+        take(options, found)
+    assert options == ConnectionOptions(), "nothing half done"
+    assert not Path("ran").exists()
+    assert not (full / "config").exists()

@@ -8,10 +8,12 @@ import socket
 
 from kcli.cli.commands.config.importing.foreign import FoundCluster, discover
 from kcli.cli.commands.config.importing.importing import check_literal
-from kcli.cli.commands.config.writing.file import anchor, write
+from kcli.cli.commands.config.writing.file import anchor, tables, write
+from kcli.cli.commands.config.writing.toml import text_of
 from kcli.cli.parsing.groups import ConnectionOptions
 from kcli.cli.runtime.connection import DEFAULT, Connection
-from kcli.config.profiles import profile_names, user_file
+from kcli.config.profiles import profile_names, profile_of, user_file
+from kcli.errors import UsageError
 from kcli.secret import without_logins
 from kcli.text.escape import printable
 from kcli.values import Value
@@ -70,12 +72,28 @@ def listing() -> str:
     return "\n".join([head, *lines, "  a sandbox on this machine: kcli demo", ""])
 
 
+def _check(one: FoundCluster) -> None:
+    """Raises UsageError for a file that would run a command or send a secret of the user: one in the working directory
+    may be somebody else's, as a project's profiles may (kcli/config/profiles.py)."""
+    if one.tool != "properties":
+        if one.tool != "kcat":  # whose file is read as -F is
+            check_literal(one.cluster, one.path)
+        return
+    name = one.cluster.name
+    profile = profile_of(name, tables({name: text_of(one.cluster, reveal=True)})[name], os.path.abspath(one.path))
+    if key := profile.command or profile.taken:
+        raise UsageError(
+            f"{one.path}: {key} runs a command or takes a secret from this machine: if you trust the file, use "
+            f"-F {shlex.quote(one.path)}"
+        )
+
+
 def use(options: ConnectionOptions, one: FoundCluster) -> None:
     """Let a command line be about a found cluster, as if its options named it. Raises UsageError."""
+    _check(one)
     if one.tool in ("kcat", "properties"):
         options.config_file = one.path
         return
-    check_literal(one.cluster, one.path)
     anchor(one.cluster, os.path.dirname(one.path))
     options.bootstrap = one.cluster.bootstrap
     options.properties = [*options.properties, *(f"{key}={value}" for key, value in one.cluster.properties.items())]
@@ -83,8 +101,7 @@ def use(options: ConnectionOptions, one: FoundCluster) -> None:
 
 def keep(options: ConnectionOptions, one: FoundCluster) -> None:
     """Make a found cluster a profile, the default one, and let the command line be about it. Raises UsageError."""
-    if one.tool not in ("kcat", "properties"):
-        check_literal(one.cluster, one.path)
+    _check(one)
     anchor(one.cluster, os.path.dirname(one.path))
     write(user_file(), [one.cluster], force=False, default=one.cluster.name)
     options.profile = one.cluster.name

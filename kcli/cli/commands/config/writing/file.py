@@ -43,7 +43,7 @@ def write(path: str, profiles: Sequence[NewProfile], *, force: bool, default: st
     after = _changed(before, {name: texts[name] for name in there})
     for name in [name for name in texts if name not in there]:
         after += ("\n" if after and not after.endswith("\n\n") else "") + texts[name]
-    wanted: ProfilesFile = {**old, "profiles": {**old.get("profiles", {}), **_tables(texts)}}
+    wanted: ProfilesFile = {**old, "profiles": {**old.get("profiles", {}), **tables(texts)}}
     if default:
         after, wanted["default_profile"] = _with_default(after, default), default
     _save(path, before if there else None, after, wanted)
@@ -83,7 +83,8 @@ def _read(path: str) -> tuple[str, ProfilesFile]:
     return read_text(path, SETTINGS), old
 
 
-def _tables(texts: dict[str, str]) -> dict[str, dict[str, object]]:
+def tables(texts: dict[str, str]) -> dict[str, dict[str, object]]:
+    """Return what each text of a profile says, by its name."""
     import tomllib
 
     return {name: tomllib.loads(text)["profiles"][name] for name, text in texts.items()}
